@@ -1,0 +1,94 @@
+"""Dispatch of the `errata` command: loads one command's module, prints errors once, owns the exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+import typer
+from typer._click.exceptions import ClickException
+from typer.main import get_command
+
+from evalsets.errors import ErrataError, ExitCode
+
+COMMAND_MODULES: dict[str, tuple[str, ...]] = {
+    "curation_app.cli.workspace_commands": ("init", "app", "demo", "backup"),
+    "curation_app.cli.ingest_commands": ("ingest", "corpus", "mapping", "formats", "rejects", "forget", "logs"),
+    "curation_app.cli.mine_commands": ("mine", "queue", "signals", "batch"),
+    "curation_app.cli.label_commands": ("labels", "cases"),
+    "curation_app.cli.set_commands": (
+        "check",
+        "diff",
+        "freeze",
+        "verify",
+        "restore",
+        "retire",
+        "known-failing",
+        "drift",
+        "coverage",
+        "export",
+        "import",
+        "git-setup",
+    ),
+    "curation_app.cli.run_commands": ("run", "gate", "compare", "baseline", "report", "sweep"),
+    "curation_app.cli.metric_commands": ("metrics", "judge"),
+}
+"""Every command and the module whose `app` defines it, so that one command never pays for another's imports."""
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    code = run(sys.argv[1:])
+    sys.stdout.flush()
+    sys.exit(int(code))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command and return its exit code; the only place that catches and prints errors."""
+    if list(argv) == ["--version"]:
+        sys.stdout.write(f"errata {version('errata-evals')}\n")
+        return ExitCode.DONE
+    try:
+        result = get_command(_app_for(argv)).main(args=list(argv), prog_name="errata", standalone_mode=False)
+    except ErrataError as error:
+        return _fail(str(error), error.exit_code)
+    except ClickException as error:
+        return _fail(error.format_message(), ExitCode.BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted; what was finished is kept", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _fail(message: str, code: ExitCode) -> int:
+    sys.stderr.write(f"error: {message}\n")
+    return code
+
+
+def _app_for(argv: Sequence[str]) -> typer.Typer:
+    command = next((word for word in argv if not word.startswith("-")), "")
+    owners = [module for module, names in COMMAND_MODULES.items() if command in names]
+    return _assemble(owners or list(COMMAND_MODULES))
+
+
+def _assemble(modules: Sequence[str]) -> typer.Typer:
+    root = typer.Typer(
+        help="Turn production logs of a RAG assistant into a versioned eval set, score pipelines on it and gate CI.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+
+    @root.callback()
+    def _root(
+        *,
+        show_version: bool = typer.Option(False, "--version", help="Print the version and end."),
+    ) -> None:
+        """Keep the commands as sub-commands, however few are loaded."""
+
+    for module in modules:
+        root.add_typer(import_module(module).app)
+    return root

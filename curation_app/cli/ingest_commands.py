@@ -1,0 +1,5 @@
+"""Commands of the ingest group."""
+
+import typer
+
+app = typer.Typer()

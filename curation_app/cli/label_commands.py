@@ -1,0 +1,5 @@
+"""Commands of the label group."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,5 @@
+"""Commands of the metric group."""
+
+import typer
+
+app = typer.Typer()

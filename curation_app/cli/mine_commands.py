@@ -1,0 +1,5 @@
+"""Commands of the mine group."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,27 @@
+"""What commands write: data on stdout, words for a person on stderr."""
+
+import sys
+from typing import Any
+
+import typer
+
+WorkspaceOption = typer.Option(None, "--workspace", "-w", help="Folder that holds errata.toml; default: here or above.")
+JsonOption = typer.Option(False, "--json", help="Print the result as JSON.")
+
+
+def write_json(result: Any) -> None:
+    """Print a JSON-ready value (or a pydantic model) on stdout, sorted and indented."""
+    import json
+
+    ready = result.model_dump(mode="json") if hasattr(result, "model_dump") else result
+    sys.stdout.write(json.dumps(ready, ensure_ascii=False, indent=2, sort_keys=True, default=str) + "\n")
+
+
+def write_line(text: str = "") -> None:
+    """Print one line of result on stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def say(text: str) -> None:
+    """Print one line for the person, on stderr, so that stdout stays data."""
+    sys.stderr.write(text + "\n")

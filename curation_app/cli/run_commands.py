@@ -1,0 +1,5 @@
+"""Commands of the run group."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,5 @@
+"""Commands of the set group."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,5 @@
+"""Commands of the workspace group."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,1 @@
+"""Streamlit pages: thin scripts over the service."""

@@ -1,0 +1,1 @@
+"""The review store: candidates, labels, drafts and claims in review.duckdb."""

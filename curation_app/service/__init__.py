@@ -1,0 +1,1 @@
+"""What pages and commands do, without Streamlit and without SQL."""

@@ -1,0 +1,1 @@
+"""Eval sets as files: checks, diff, freeze, runner, metrics, judges, statistics and gate."""

@@ -1,0 +1,1 @@
+"""From log formats to canonical interactions, mined signals and review candidates."""

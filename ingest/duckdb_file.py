@@ -1,0 +1,95 @@
+"""Open a DuckDB file for one unit of work, waiting when another process holds it, and keep its schema current."""
+
+import random
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+
+from evalsets.errors import ErrataError
+
+DEFAULT_WAIT_S = 10.0
+_HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+_migrated: set[tuple[str, int]] = set()
+
+
+class FileBusyError(ErrataError):
+    """Another process kept the file open longer than we were told to wait."""
+
+
+@contextmanager
+def unit_of_work(
+    path: Path,
+    *,
+    schema_package: str,
+    wait_s: float = DEFAULT_WAIT_S,
+    memory_limit: str = "1GB",
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection of the file at `path`, migrated to the newest schema, and close it afterwards.
+
+    The file is held only inside the `with` block, so that the app, a nightly ingest and a notebook work side by
+    side. Every block gets a connection of its own, so threads never share one. `schema_package` is the package
+    whose `schema/*.sql` files hold the numbered migrations. Raises FileBusyError after `wait_s` seconds.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = _connect_with_backoff(path, wait_s=wait_s, memory_limit=memory_limit)
+    try:
+        _migrate_once(connection, path, schema_package)
+        yield connection
+    finally:
+        connection.close()
+
+
+def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> duckdb.DuckDBPyConnection:
+    deadline = time.monotonic() + wait_s
+    delay_s = 0.005
+    while True:
+        try:
+            return duckdb.connect(str(path), config={"memory_limit": memory_limit, "TimeZone": "UTC"})
+        except duckdb.IOException as error:
+            holder = _HOLDER.search(str(error))
+            if holder is None:
+                raise ErrataError(
+                    f"cannot open {path}: {error}. Restore it from a backup, or move it away to start afresh."
+                ) from error
+            if time.monotonic() + delay_s > deadline:
+                raise FileBusyError(
+                    f"{path} has been held by process {holder['pid']} ({holder['program']}) for over {wait_s:g} s. "
+                    f"Wait for it to finish or end it, then try again."
+                ) from error
+        time.sleep(delay_s * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
+        delay_s = min(delay_s * 1.6, 0.25)
+
+
+def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, schema_package: str) -> None:
+    key = (str(path.resolve()), path.stat().st_ino)
+    if key in _migrated:
+        return
+    _apply_pending_migrations(connection, schema_package)
+    _migrated.add(key)
+
+
+def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, schema_package: str) -> None:
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (name VARCHAR PRIMARY KEY, applied_at TIMESTAMPTZ)"
+    )
+    applied = {name for (name,) in connection.execute("SELECT name FROM schema_migrations").fetchall()}
+    steps = sorted(
+        (entry for entry in files(schema_package).joinpath("schema").iterdir() if entry.name.endswith(".sql")),
+        key=lambda entry: entry.name,
+    )
+    for step in steps:
+        if step.name in applied:
+            continue
+        connection.begin()
+        try:
+            connection.execute(step.read_text(encoding="utf-8"))
+            connection.execute("INSERT INTO schema_migrations VALUES (?, now())", [step.name])
+            connection.commit()
+        except Exception:
+            connection.rollback()
+            raise

@@ -1,0 +1,1 @@
+"""The log store: canonical interactions and corpus chunks in logs.duckdb."""
