@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import duckdb
@@ -25,20 +25,20 @@ class FileBusyError(ErrataError):
 def unit_of_work(
     path: Path,
     *,
-    schema_package: str,
+    migrations: Traversable,
     wait_s: float = DEFAULT_WAIT_S,
     memory_limit: str = "1GB",
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection of the file at `path`, migrated to the newest schema, and close it afterwards.
 
     The file is held only inside the `with` block, so that the app, a nightly ingest and a notebook work side by
-    side. Every block gets a connection of its own, so threads never share one. `schema_package` is the package
-    whose `schema/*.sql` files hold the numbered migrations. Raises FileBusyError after `wait_s` seconds.
+    side. Every block gets a connection of its own, so threads never share one. `migrations` is the folder of numbered
+    `.sql` files, such as `files("ingest") / "schema"`. Raises FileBusyError after `wait_s` seconds.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = _connect_with_backoff(path, wait_s=wait_s, memory_limit=memory_limit)
     try:
-        _migrate_once(connection, path, schema_package)
+        _migrate_once(connection, path, migrations)
         yield connection
     finally:
         connection.close()
@@ -65,21 +65,21 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
         delay_s = min(delay_s * 1.6, 0.25)
 
 
-def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, schema_package: str) -> None:
+def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Traversable) -> None:
     key = (str(path.resolve()), path.stat().st_ino)
     if key in _migrated:
         return
-    _apply_pending_migrations(connection, schema_package)
+    _apply_pending_migrations(connection, migrations)
     _migrated.add(key)
 
 
-def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, schema_package: str) -> None:
+def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, migrations: Traversable) -> None:
     connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_migrations (name VARCHAR PRIMARY KEY, applied_at TIMESTAMPTZ)"
     )
     applied = {name for (name,) in connection.execute("SELECT name FROM schema_migrations").fetchall()}
     steps = sorted(
-        (entry for entry in files(schema_package).joinpath("schema").iterdir() if entry.name.endswith(".sql")),
+        (entry for entry in migrations.iterdir() if entry.name.endswith(".sql")),
         key=lambda entry: entry.name,
     )
     for step in steps:
