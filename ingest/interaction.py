@@ -18,9 +18,13 @@ class RetrievedChunk(NamedTuple):
 
 
 class Interaction(NamedTuple):
-    """One turn. Times are UTC; `feedback` is +1, -1 or None; `cost` is in the log's own currency."""
+    """One turn. Times are UTC; `feedback` is +1, -1 or None; `cost` is in the log's own currency.
+
+    An adapter gives `user_id` as logged: the ingest hashes it, and redacts every text, before anything is stored.
+    """
 
     interaction_id: str
+    """`source:native_id`."""
     source: str
     question: str
     answer: str | None = None
@@ -39,6 +43,12 @@ class Interaction(NamedTuple):
     error: str | None = None
     stream_cut: bool = False
     metadata: dict[str, Any] | None = None
+    aliases: tuple[str, ...] = ()
+    """Other native ids that feedback may refer to: entry span, message or client request id."""
+    version_ns: int = 0
+    """When this state of the interaction was written (updated or end time); of two states the newest stays."""
+    cautions: tuple[str, ...] = ()
+    """What a reader of this interaction must know, such as evicted span attributes."""
 
 
 class FeedbackEvent(NamedTuple):
@@ -46,11 +56,14 @@ class FeedbackEvent(NamedTuple):
 
     source: str
     target_kind: str
-    """interaction, session or message."""
+    """interaction (its native id or one of its aliases) or session."""
     target_id: str
+    """The native id, without the source before it."""
     name: str
     value: float | str | bool | None
     scorer_kind: str = "human"
     """human, model or code; only human votes count unless configured otherwise."""
     comment: str | None = None
     given_at: datetime | None = None
+    event_id: str | None = None
+    """The vote's own id, where the log has one."""
