@@ -110,3 +110,11 @@ class EvalSet(StrictModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> "EvalSet":
         """Do as `changed`: a plain copy would carry cached look-ups that no longer fit."""
         return super().model_copy(deep=True).changed(**(update or {})) if deep else self.changed(**(update or {}))
+
+
+def wire_item(item: Item) -> dict[str, Any]:
+    """Return one item as JSON-ready values: the essential fields always, the others when they say something."""
+    wire = item.model_dump(mode="json", exclude_defaults=True)
+    wire.setdefault("gold_chunk_ids", [])
+    wire.setdefault("expected", "")
+    return wire

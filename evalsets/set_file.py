@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from evalsets.errors import BadInputError, FaultsError
-from evalsets.eval_set import SCHEMA_VERSION, EvalSet, RetiredItem
+from evalsets.eval_set import SCHEMA_VERSION, EvalSet, RetiredItem, wire_item
 from evalsets.items import Item
 
 __all__ = ["EvalSet", "canonical_bytes", "compute_hash", "find_faults", "load", "parse", "schema_bytes", "sealed"]
@@ -30,14 +30,6 @@ def wire_form(eval_set: EvalSet) -> dict[str, Any]:
     if eval_set.retired:
         wire["retired"] = [_wire_retired(entry) for entry in eval_set.retired]
     return wire | {"items": [wire_item(item) for item in eval_set.items]}
-
-
-def wire_item(item: Item) -> dict[str, Any]:
-    """Return one item as JSON-ready values: the essential fields always, the others when they say something."""
-    wire = item.model_dump(mode="json", exclude_defaults=True)
-    wire.setdefault("gold_chunk_ids", [])
-    wire.setdefault("expected", "")
-    return wire
 
 
 def _wire_retired(entry: RetiredItem) -> dict[str, Any]:
