@@ -1,1 +1,343 @@
 """The review store: candidates, labels, drafts and claims in review.duckdb."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from curation_app.labels import (
+    AcceptedItem,
+    DecisionKind,
+    LabelContent,
+    LabelEvent,
+    Verdict,
+    accepted_item,
+    double_label_draw,
+    screen_token,
+    verdict,
+)
+from curation_app.review_queue import QueueFilter, QueuePage, available_query, facet_query, page_queries, row_of
+from curation_app.review_rows import (
+    EVENT_COLUMNS,
+    append_event,
+    candidate_of,
+    candidate_row,
+    current_decision_of,
+    event_of,
+    grouped,
+    holder_of,
+    insert_candidates,
+    last_decision_of,
+    read_draft,
+    retried,
+    rows_of,
+    session_row,
+    write_draft,
+)
+from curation_app.workspace import ReviewSettings
+from evalsets.errors import BadInputError, ErrataError
+from evalsets.items import Author, AuthorKind, Source
+from ingest.candidates import Candidate
+from ingest.duckdb_file import unit_of_work
+
+
+class ClaimLostError(ErrataError):
+    """Someone else holds the item by now; what was typed is kept as a draft."""
+
+
+class ReviewItem(NamedTuple):
+    """A candidate as one reviewer sees it; `token` names this showing of it."""
+
+    candidate: Candidate
+    case_source: Source
+    draft: LabelContent
+    token: str
+    held_by: str
+    """Who else holds it; empty when this reviewer does."""
+    saved_at: datetime | None
+    decision: LabelEvent | None
+    """This reviewer's current decision, if there is one."""
+
+
+class Decision(NamedTuple):
+    """What a reviewer decided on one showing of a candidate."""
+
+    candidate_id: str
+    reviewer: str
+    kind: DecisionKind
+    content: LabelContent
+    token: str
+    """Of the showing; a second decision with the same token adds nothing."""
+    author_kind: AuthorKind = AuthorKind.HUMAN
+    undoes: str = ""
+
+    @property
+    def author(self) -> Author:
+        """Who decided."""
+        return Author(name=self.reviewer, kind=self.author_kind)
+
+
+class DraftSaved(NamedTuple):
+    """When a field was written, and who else holds the item, if anyone."""
+
+    saved_at: datetime
+    held_by: str
+
+
+class ReviewStore:
+    """Open `path` for one unit of work per call; safe for threads and for several processes."""
+
+    def __init__(
+        self,
+        path: Path,
+        settings: ReviewSettings | None = None,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Take the file, the review section of errata.toml and, for tests, a clock in UTC."""
+        self.path = path
+        self._settings = settings or ReviewSettings()
+        self._clock = clock
+
+    @property
+    def double_label_share(self) -> float:
+        """Share of candidates that need two readers."""
+        return 1.0 if self._settings.reviewers > 1 else self._settings.double_label_share
+
+    @contextmanager
+    def unit(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a connection for one unit of work."""
+        with unit_of_work(self.path, migrations=files("curation_app") / "review_schema") as connection:
+            yield connection
+
+    def add_candidates(
+        self, candidates: Iterable[Candidate], *, case_source: Source = Source.PRODUCTION, batch: str = ""
+    ) -> int:
+        """Add candidates, or refresh those that are there, without touching labels; return how many were new."""
+        listed = list({candidate.candidate_id: candidate for candidate in candidates}.values())
+        if not listed:
+            return 0
+        import pyarrow as pa
+
+        now = self._clock()
+        rows = pa.Table.from_pylist([candidate_row(c, case_source, batch, now) for c in listed])
+        bodies = pa.Table.from_pylist([session_row(c) for c in listed])
+        with self.unit() as connection:
+            return retried(lambda: insert_candidates(connection, rows, bodies))
+
+    def next_item(self, reviewer: str, filters: QueueFilter | None = None) -> ReviewItem | None:
+        """Claim the item this reviewer should see next and return it; None when none is left.
+
+        An item the reviewer already holds and has not decided comes first, so that a reload returns to it.
+        """
+        with self.unit() as connection:
+            return self._next(connection, reviewer, filters or QueueFilter())
+
+    def item(self, candidate_id: str, reviewer: str) -> ReviewItem:
+        """Return one candidate for this reviewer, claiming it when it is free; others may read a held one."""
+        with self.unit() as connection:
+            return self._open(connection, candidate_id, reviewer)
+
+    def claim(self, candidate_id: str, reviewer: str) -> str:
+        """Claim an item by compare-and-swap; return the name of its holder, which is `reviewer` on success."""
+        with self.unit() as connection:
+            return self._claim(connection, candidate_id, reviewer)
+
+    def release(self, candidate_id: str, reviewer: str) -> None:
+        """Give up a claim."""
+        with self.unit() as connection:
+            self._release(connection, candidate_id, reviewer)
+
+    def save_draft(self, candidate_id: str, reviewer: str, fields: Mapping[str, Any]) -> DraftSaved:
+        """Write the given fields of a reviewer's draft (JSON-ready values) and prolong the claim."""
+        unknown = sorted(set(fields) - set(LabelContent.model_fields))
+        if unknown:
+            raise BadInputError(f"a label has no field {unknown[0]!r}; it has {', '.join(LabelContent.model_fields)}")
+        with self.unit() as connection:
+            saved_at = self._clock()
+            for field, value in fields.items():
+                write_draft(connection, (candidate_id, reviewer, field, json.dumps(value), saved_at))
+            holder = self._claim(connection, candidate_id, reviewer)
+        return DraftSaved(saved_at, "" if holder == reviewer else holder)
+
+    def submit(self, decision: Decision) -> bool:
+        """Append a decision and release the claim; False when its token was used before, so nothing was added.
+
+        Raises ClaimLostError when another reviewer holds the item; the text is then kept as a draft.
+        """
+        with self.unit() as connection:
+            return self._submit(connection, decision)
+
+    def submit_and_next(self, decision: Decision, filters: QueueFilter | None = None) -> ReviewItem | None:
+        """Submit and claim the next item in one unit of work."""
+        with self.unit() as connection:
+            self._submit(connection, decision)
+            return self._next(connection, decision.reviewer, filters or QueueFilter())
+
+    def adjudicate(self, candidate_id: str, reviewer: str, content: LabelContent, *, token: str) -> bool:
+        """Append the result that settles a disagreement; a content without a mode says that nothing failed."""
+        if not content.note.strip():
+            raise BadInputError("an adjudication needs its reason in the note: write why, then save again")
+        decision = Decision(candidate_id, reviewer, DecisionKind.ADJUDICATE, content, token)
+        with self.unit() as connection:
+            return self._append(connection, decision)
+
+    def last_decision(self, reviewer: str) -> LabelEvent | None:
+        """Return the reviewer's newest decision that is not undone: what `undo` would take back."""
+        with self.unit() as connection:
+            return last_decision_of(connection, reviewer)
+
+    def undo(self, reviewer: str, *, token: str | None = None) -> LabelEvent | None:
+        """Take back the reviewer's newest decision (or the one named by `token`) and claim its item again.
+
+        Returns the decision taken back, or None when there is none or it was taken back before.
+        """
+        with self.unit() as connection:
+            last = last_decision_of(connection, reviewer)
+            if last is None or (token is not None and token != last.token):
+                return None
+            taking_back = Decision(
+                last.candidate_id, reviewer, DecisionKind.UNDO, LabelContent(), f"undo-{last.token}", undoes=last.token
+            )
+            appended = self._append(connection, taking_back)
+            self._claim(connection, last.candidate_id, reviewer)
+            return last if appended else None
+
+    def history(self, candidate_id: str) -> list[LabelEvent]:
+        """Return every event of a candidate, undone ones included, oldest first."""
+        query = f"SELECT {EVENT_COLUMNS} FROM label_events WHERE candidate_id = ? ORDER BY seq"  # noqa: S608
+        with self.unit() as connection:
+            return [event_of(row) for row in connection.execute(query, [candidate_id]).fetchall()]
+
+    def queue_page(self, filters: QueueFilter, *, page: int = 1, page_size: int = 50) -> QueuePage:
+        """Return one page of candidates and how many match, reading no large text."""
+        count, rows = page_queries(filters, share=self.double_label_share, now=self._clock(), page=page, size=page_size)
+        with self.unit() as connection:
+            (total,) = connection.execute(*count).fetchall()[0]
+            return QueuePage(tuple(row_of(row) for row in connection.execute(*rows).fetchall()), total)
+
+    def facets(self) -> dict[str, list[tuple[str, int]]]:
+        """Return the values that each filter offers, with their counts."""
+        with self.unit() as connection:
+            return grouped(connection.execute(facet_query()).fetchall())
+
+    def remaining(self, reviewer: str, filters: QueueFilter | None = None) -> int:
+        """Count what this reviewer can still label under the filters."""
+        query, values = available_query(
+            reviewer, filters or QueueFilter(), share=self.double_label_share, now=self._clock()
+        )
+        with self.unit() as connection:
+            return int(connection.execute(f"SELECT count(*) FROM ({query})", values).fetchall()[0][0])  # noqa: S608
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return, by candidate, what the readers' decisions amount to."""
+        with self.unit() as connection:
+            return self._verdicts(connection)
+
+    def accepted_items(self) -> list[AcceptedItem]:
+        """Return every labelled candidate as an item, with what blocks it, in order of item id."""
+        query = """
+            SELECT s.candidate_id, c.case_source, s.body FROM candidate_sessions AS s
+            JOIN candidates AS c USING (candidate_id) WHERE list_contains(?, s.candidate_id)
+        """
+        with self.unit() as connection:
+            found = self._verdicts(connection)
+            rows = connection.execute(query, [list(found)]).fetchall()
+        made = [accepted_item(candidate_of(body), Source(source), found[key]) for key, source, body in rows]
+        return sorted((item for item in made if item is not None), key=lambda accepted: accepted.item.id)
+
+    def _next(self, connection: duckdb.DuckDBPyConnection, reviewer: str, filters: QueueFilter) -> ReviewItem | None:
+        query, values = available_query(reviewer, filters, share=self.double_label_share, now=self._clock())
+        for (candidate_id,) in connection.execute(f"{query} LIMIT 64", values).fetchall():
+            if self._claim(connection, candidate_id, reviewer) == reviewer:
+                return self._open(connection, candidate_id, reviewer)
+        return None
+
+    def _open(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> ReviewItem:
+        query = """
+            SELECT s.body, c.case_source,
+                (SELECT count(*) FROM label_events AS e WHERE e.candidate_id = c.candidate_id AND e.reviewer = ?)
+            FROM candidate_sessions AS s JOIN candidates AS c USING (candidate_id) WHERE c.candidate_id = ?
+        """
+        found = connection.execute(query, [reviewer, candidate_id]).fetchall()
+        if not found:
+            raise BadInputError(f"no candidate {candidate_id!r} in {self.path}; `errata queue` lists them")
+        body, case_source, revision = found[0]
+        holder = self._claim(connection, candidate_id, reviewer)
+        decision = current_decision_of(connection, candidate_id, reviewer)
+        draft, saved_at = read_draft(connection, candidate_id, reviewer)
+        return ReviewItem(
+            candidate_of(body),
+            Source(case_source),
+            draft or (decision.content if decision else LabelContent()),
+            screen_token(candidate_id, reviewer, revision),
+            "" if holder == reviewer else holder,
+            saved_at,
+            decision,
+        )
+
+    def _claim(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> str:
+        now = self._clock()
+        expires_at = now + timedelta(minutes=self._settings.claim_minutes)
+        swap = """
+            INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (candidate_id)
+            DO UPDATE SET reviewer = excluded.reviewer, expires_at = excluded.expires_at
+            WHERE claims.reviewer = excluded.reviewer OR claims.expires_at <= ?
+            RETURNING reviewer
+        """
+        taken = retried(lambda: connection.execute(swap, [candidate_id, reviewer, expires_at, now]).fetchall())
+        return reviewer if taken else holder_of(connection, candidate_id, now) or reviewer
+
+    def _release(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> None:
+        release = "UPDATE claims SET expires_at = ? WHERE candidate_id = ? AND reviewer = ?"
+        retried(lambda: connection.execute(release, [self._clock(), candidate_id, reviewer]).fetchall())
+
+    def _submit(self, connection: duckdb.DuckDBPyConnection, decision: Decision) -> bool:
+        if decision.kind is DecisionKind.LABEL and decision.content.mode is None:
+            raise BadInputError("a label needs a failure mode: pick one (keys 1 to 4), or press n for not a failure")
+        holder = self._claim(connection, decision.candidate_id, decision.reviewer)
+        if holder != decision.reviewer:
+            raise ClaimLostError(
+                f"not saved: {holder} has taken this item since. Your text is kept as a draft; "
+                "go on with the next item, or come back when it is free."
+            )
+        appended = self._append(connection, decision)
+        self._release(connection, decision.candidate_id, decision.reviewer)
+        return appended
+
+    def _append(self, connection: duckdb.DuckDBPyConnection, decision: Decision) -> bool:
+        event = LabelEvent(
+            seq=0,
+            token=decision.token,
+            candidate_id=decision.candidate_id,
+            author=decision.author,
+            kind=decision.kind,
+            content=decision.content,
+            undoes=decision.undoes,
+            created_at=self._clock(),
+        )
+        return append_event(connection, event)
+
+    def _verdicts(self, connection: duckdb.DuckDBPyConnection) -> dict[str, Verdict]:
+        readings: dict[str, list[LabelEvent]] = {}
+        for row in rows_of(connection, f"SELECT {EVENT_COLUMNS} FROM current_decisions ORDER BY seq"):  # noqa: S608
+            event = event_of(row)
+            readings.setdefault(event.candidate_id, []).append(event)
+        settled = {
+            event.candidate_id: event
+            for event in map(event_of, rows_of(connection, f"SELECT {EVENT_COLUMNS} FROM current_adjudications"))  # noqa: S608
+        }
+        found = {
+            key: verdict(readings.get(key, []), settled.get(key), self.readers_needed(key))
+            for key in readings.keys() | settled.keys()
+        }
+        return {key: each for key, each in found.items() if each is not None}
+
+    def readers_needed(self, candidate_id: str) -> int:
+        """Return how many people must label this candidate."""
+        return 2 if double_label_draw(candidate_id) < self.double_label_share else 1

@@ -2,6 +2,7 @@
 
 import random
 import re
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from evalsets.errors import ErrataError
 DEFAULT_WAIT_S = 10.0
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
 _migrated: set[tuple[str, int]] = set()
+_migrating = threading.Lock()
 
 
 class FileBusyError(ErrataError):
@@ -38,6 +40,7 @@ def unit_of_work(
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = _connect_with_backoff(path, wait_s=wait_s, memory_limit=memory_limit)
     try:
+        connection.execute("SET TimeZone = 'UTC'")
         _migrate_once(connection, path, migrations)
         yield connection
     finally:
@@ -49,7 +52,7 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
     delay_s = 0.005
     while True:
         try:
-            return duckdb.connect(str(path), config={"memory_limit": memory_limit, "TimeZone": "UTC"})
+            return duckdb.connect(str(path), config={"memory_limit": memory_limit})
         except duckdb.IOException as error:
             holder = _HOLDER.search(str(error))
             if holder is None:
@@ -67,10 +70,10 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
 
 def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Traversable) -> None:
     key = (str(path.resolve()), path.stat().st_ino)
-    if key in _migrated:
-        return
-    _apply_pending_migrations(connection, migrations)
-    _migrated.add(key)
+    with _migrating:
+        if key not in _migrated:
+            _apply_pending_migrations(connection, migrations)
+            _migrated.add(key)
 
 
 def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, migrations: Traversable) -> None:

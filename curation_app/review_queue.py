@@ -1,0 +1,192 @@
+"""Which candidates a list or a reviewer gets: filters, order, pages and states, over small columns only."""
+
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+Query = tuple[str, list[Any]]
+
+
+class CandidateState(StrEnum):
+    """How far a candidate has come."""
+
+    OPEN = "open"
+    IN_PROGRESS = "in progress"
+    DEFERRED = "deferred"
+    SKIPPED = "skipped"
+    SECOND_READER = "waits for a second reader"
+    DISAGREEMENT = "disagreement"
+    LABELLED = "labelled"
+    NOT_FAILURE = "not a failure"
+
+
+class QueueSort(StrEnum):
+    """Orders a list can take."""
+
+    PRIORITY = "priority"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    GROUP = "most alike"
+
+
+_ORDER = {
+    QueueSort.PRIORITY: "priority DESC, candidate_id",
+    QueueSort.NEWEST: "asked_at DESC NULLS LAST, candidate_id",
+    QueueSort.OLDEST: "asked_at NULLS LAST, candidate_id",
+    QueueSort.GROUP: "group_size DESC, priority DESC, candidate_id",
+}
+
+
+class QueueFilter(BaseModel):
+    """What a list is narrowed to; an empty field does not narrow."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    signal: str = ""
+    mode: str = ""
+    """Mode that was suggested."""
+    model: str = ""
+    prompt_version: str = ""
+    language: str = ""
+    source: str = ""
+    batch: str = ""
+    reviewer: str = ""
+    state: str = ""
+    text: str = ""
+    since: date | None = None
+    until: date | None = None
+    sort: QueueSort = QueueSort.PRIORITY
+
+
+class QueueRow(NamedTuple):
+    """One candidate in a list."""
+
+    candidate_id: str
+    question: str
+    signals: tuple[str, ...]
+    suggested_mode: str
+    priority: float
+    group_size: int
+    known_item_id: str
+    model: str
+    prompt_version: str
+    language: str
+    asked_at: datetime | None
+    state: CandidateState
+    reviewer: str
+
+
+class QueuePage(NamedTuple):
+    """A page of a list and the number of rows in all pages."""
+
+    rows: tuple[QueueRow, ...]
+    total: int
+
+
+_STATES = """
+    SELECT c.*,
+        CASE
+            WHEN a.candidate_id IS NOT NULL THEN CASE WHEN a.mode IS NULL THEN 'not a failure' ELSE 'labelled' END
+            WHEN r.verdicts > 1 THEN 'disagreement'
+            WHEN r.readers = 1 AND c.double_label_draw < ? THEN 'waits for a second reader'
+            WHEN r.readers >= 1 AND r.kind = 'not_failure' THEN 'not a failure'
+            WHEN r.readers >= 1 THEN 'labelled'
+            WHEN k.candidate_id IS NOT NULL THEN 'in progress'
+            WHEN m.kind = 'defer' THEN 'deferred'
+            WHEN m.kind = 'skip' THEN 'skipped'
+            ELSE 'open'
+        END AS state,
+        coalesce(a.reviewer, r.reviewer, k.reviewer, m.reviewer, '') AS reviewer
+    FROM candidates AS c
+    LEFT JOIN readings AS r ON r.candidate_id = c.candidate_id
+    LEFT JOIN current_adjudications AS a ON a.candidate_id = c.candidate_id
+    LEFT JOIN claims AS k ON k.candidate_id = c.candidate_id AND k.expires_at > ?
+    LEFT JOIN (
+        SELECT candidate_id, arg_max(kind, seq) AS kind, arg_max(reviewer, seq) AS reviewer FROM current_decisions
+        WHERE kind IN ('defer', 'skip') GROUP BY candidate_id
+    ) AS m ON m.candidate_id = c.candidate_id
+"""
+
+
+def page_queries(filters: QueueFilter, *, share: float, now: datetime, page: int, size: int) -> tuple[Query, Query]:
+    """Return the query that counts a list and the query of one page of it."""
+    where, values = _conditions(filters)
+    base = f"FROM ({_STATES}) AS c WHERE {where}"
+    bound = [share, now, *values]
+    rows = f"""
+        SELECT candidate_id, question, signals, suggested_mode, priority, group_size, known_item_id, model,
+            prompt_version, language, asked_at, state, reviewer
+        {base} ORDER BY {_ORDER[filters.sort]} LIMIT ? OFFSET ?
+    """
+    return (f"SELECT count(*) {base}", bound), (rows, [*bound, size, (page - 1) * size])
+
+
+def available_query(reviewer: str, filters: QueueFilter, *, share: float, now: datetime) -> Query:
+    """Return the ids this reviewer may label, in order: what they hold, then as sorted, deferred ones last."""
+    narrowed = filters.model_copy(update={"state": "", "reviewer": ""})
+    where, values = _conditions(narrowed)
+    query = f"""
+        SELECT candidate_id FROM (
+            SELECT c.*, mine.kind AS my_kind, mine.seq AS my_seq, held.reviewer AS holder
+            FROM candidates AS c
+            LEFT JOIN readings AS r ON r.candidate_id = c.candidate_id
+            LEFT JOIN current_decisions AS mine ON mine.candidate_id = c.candidate_id AND mine.reviewer = ?
+            LEFT JOIN claims AS held ON held.candidate_id = c.candidate_id AND held.expires_at > ?
+            WHERE coalesce(r.readers, 0) < CASE WHEN c.double_label_draw < ? THEN 2 ELSE 1 END
+                AND (mine.kind IS NULL OR mine.kind = 'defer')
+                AND (held.reviewer IS NULL OR held.reviewer = ?)
+                AND NOT EXISTS (SELECT 1 FROM current_adjudications AS a WHERE a.candidate_id = c.candidate_id)
+        ) AS c
+        WHERE {where}
+        ORDER BY holder IS NULL OR my_kind IS NOT NULL, my_kind IS NOT NULL, my_seq, {_ORDER[filters.sort]}
+    """  # noqa: S608 - fixed clauses; every value is bound
+    return query, [reviewer, now, share, reviewer, *values]
+
+
+def facet_query() -> str:
+    """Return the query of (facet, value, count) over all candidates."""
+    columns = {
+        "mode": "suggested_mode",
+        "model": "model",
+        "prompt_version": "prompt_version",
+        "language": "language",
+        "source": "source",
+        "batch": "batch",
+    }
+    parts = [
+        f"SELECT '{facet}' AS facet, {column} AS value, count(*) AS n FROM candidates "  # noqa: S608 - fixed names
+        f"WHERE coalesce({column}, '') <> '' GROUP BY ALL"
+        for facet, column in columns.items()
+    ]
+    parts.append(
+        "SELECT 'signal', signal, count(*) FROM (SELECT unnest(signals) AS signal FROM candidates) GROUP BY ALL"
+    )
+    parts.append("SELECT 'reviewer', reviewer, count(DISTINCT candidate_id) FROM label_events GROUP BY ALL")
+    return " UNION ALL ".join(parts) + " ORDER BY facet, n DESC, value"
+
+
+def row_of(row: tuple[Any, ...]) -> QueueRow:
+    """Make a list row of what `page_queries` selects."""
+    named = QueueRow(*row)
+    return named._replace(signals=tuple(named.signals), state=CandidateState(named.state))
+
+
+def _conditions(filters: QueueFilter) -> Query:
+    clauses = {
+        "list_contains(signals, ?)": filters.signal,
+        "suggested_mode = ?": filters.mode,
+        "model = ?": filters.model,
+        "prompt_version = ?": filters.prompt_version,
+        "language = ?": filters.language,
+        "source = ?": filters.source,
+        "batch = ?": filters.batch,
+        "reviewer = ?": filters.reviewer,
+        "state = ?": filters.state,
+        "contains(lower(question), lower(?))": filters.text,
+        "asked_at >= ?": filters.since,
+        "asked_at < ?": filters.until + timedelta(days=1) if filters.until else None,
+    }
+    used = {clause: value for clause, value in clauses.items() if value}
+    return " AND ".join(used) or "TRUE", list(used.values())

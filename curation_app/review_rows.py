@@ -1,0 +1,184 @@
+"""Rows of review.duckdb: writing events, drafts and candidates, and reading them back as models."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import duckdb
+
+from curation_app.labels import DecisionKind, LabelContent, LabelEvent, double_label_draw
+from evalsets.items import Author, AuthorKind, Source
+from ingest.candidates import Candidate
+
+SHORT_QUESTION = 300
+EVENT_COLUMNS = "seq, token, candidate_id, reviewer, author_kind, kind, coalesce(undoes, ''), body, created_at"
+_ATTEMPTS = 8
+
+Result = TypeVar("Result")
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """Run a query and drain it."""
+    return connection.execute(query, list(values)).fetchall()
+
+
+def append_event(connection: duckdb.DuckDBPyConnection, event: LabelEvent) -> bool:
+    """Append an event unless its token is there already; return whether it was new."""
+    insert = """
+        INSERT INTO label_events
+            (token, candidate_id, reviewer, author_kind, kind, mode, sub_code, gold_key, undoes, body, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq
+    """
+    content = event.content
+    values = [
+        event.token, event.candidate_id, event.author.name, event.author.kind.value, event.kind.value,
+        content.mode and content.mode.value, content.sub_code or None, json.dumps(sorted(content.gold_chunk_ids)),
+        event.undoes or None, json.dumps(content.model_dump(mode="json")), event.created_at,
+    ]  # fmt: skip
+    return bool(retried(lambda: connection.execute(insert, values).fetchall()))
+
+
+def retried(operation: Callable[[], Result]) -> Result:
+    """Run an autocommitted statement again when a concurrent one got in its way."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return operation()
+        except (duckdb.TransactionException, duckdb.ConstraintException):
+            if attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(random.uniform(0.002, 0.02) * (attempt + 1))  # noqa: S311 - jitter, not a secret
+    raise AssertionError("unreachable")
+
+
+def insert_candidates(connection: duckdb.DuckDBPyConnection, rows: Any, bodies: Any) -> int:
+    """Insert or refresh candidates in one transaction; return how many were new."""
+    connection.register("new_rows", rows)
+    connection.register("new_bodies", bodies)
+    connection.begin()
+    try:
+        (before,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
+        connection.execute("INSERT OR REPLACE INTO candidates BY NAME SELECT * FROM new_rows")
+        connection.execute("INSERT OR REPLACE INTO candidate_sessions BY NAME SELECT * FROM new_bodies")
+        (after,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
+        connection.commit()
+    except Exception:
+        connection.rollback()
+        raise
+    return int(after - before)
+
+
+def candidate_row(candidate: Candidate, case_source: Source, batch: str, added_at: datetime) -> dict[str, Any]:
+    """Return the small columns of a candidate, by which lists filter and sort."""
+    turn = candidate.flagged_turn
+    return {
+        "candidate_id": candidate.candidate_id,
+        "interaction_id": candidate.interaction_id,
+        "source": candidate.source,
+        "case_source": case_source.value,
+        "question": _storable(turn.question[:SHORT_QUESTION]),
+        "signals": [hit.signal for hit in candidate.signals],
+        "suggested_mode": candidate.suggestion.mode if candidate.suggestion else "",
+        "priority": candidate.priority,
+        "sampling_signal": candidate.sampling_signal,
+        "group_id": candidate.group_id,
+        "group_size": candidate.group_size,
+        "known_item_id": candidate.known_item_id,
+        "language": candidate.language,
+        "model": _storable(turn.model),
+        "prompt_version": _storable(turn.prompt_version),
+        "asked_at": turn.asked_at,
+        "double_label_draw": double_label_draw(candidate.candidate_id),
+        "batch": batch,
+        "added_at": added_at,
+    }
+
+
+def session_row(candidate: Candidate) -> dict[str, str]:
+    """Return the row that holds a candidate's whole session."""
+    return {"candidate_id": candidate.candidate_id, "body": _body(candidate)}
+
+
+def _body(candidate: Candidate) -> str:
+    """Write JSON in ASCII, so that a lone surrogate in a log survives and breaks nothing."""
+    return json.dumps(candidate.model_dump(), default=_iso)
+
+
+def _iso(value: Any) -> str:
+    return str(value.isoformat())
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def candidate_of(body: str) -> Candidate:
+    """Read a candidate back from its stored session."""
+    return Candidate.model_validate(json.loads(body))
+
+
+def event_of(row: Sequence[Any]) -> LabelEvent:
+    """Make an event of a row of `EVENT_COLUMNS`."""
+    seq, token, candidate_id, reviewer, author_kind, kind, undoes, body, created_at = row
+    return LabelEvent(
+        seq=seq,
+        token=token,
+        candidate_id=candidate_id,
+        author=Author(name=reviewer, kind=AuthorKind(author_kind)),
+        kind=DecisionKind(kind),
+        content=LabelContent.model_validate_json(body),
+        undoes=undoes,
+        created_at=created_at,
+    )
+
+
+def holder_of(connection: duckdb.DuckDBPyConnection, candidate_id: str, now: datetime) -> str:
+    """Return who holds an unexpired claim; empty when nobody does."""
+    query = "SELECT reviewer FROM claims WHERE candidate_id = ? AND expires_at > ?"
+    found = connection.execute(query, [candidate_id, now]).fetchall()
+    return str(found[0][0]) if found else ""
+
+
+def last_decision_of(connection: duckdb.DuckDBPyConnection, reviewer: str) -> LabelEvent | None:
+    """Return a reviewer's newest decision that is not undone."""
+    query = f"SELECT {EVENT_COLUMNS} FROM effective_events WHERE reviewer = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608
+    found = connection.execute(query, [reviewer]).fetchall()
+    return event_of(found[0]) if found else None
+
+
+def current_decision_of(connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> LabelEvent | None:
+    """Return a reviewer's current decision on one candidate."""
+    query = f"SELECT {EVENT_COLUMNS} FROM current_decisions WHERE candidate_id = ? AND reviewer = ?"  # noqa: S608
+    found = connection.execute(query, [candidate_id, reviewer]).fetchall()
+    return event_of(found[0]) if found else None
+
+
+def write_draft(connection: duckdb.DuckDBPyConnection, values: tuple[Any, ...]) -> None:
+    """Write one field of a draft: candidate, reviewer, field, JSON value, time."""
+    upsert = """
+        INSERT INTO drafts VALUES (?, ?, ?, ?, ?) ON CONFLICT (candidate_id, reviewer, field)
+        DO UPDATE SET value = excluded.value, saved_at = excluded.saved_at
+    """
+    retried(lambda: connection.execute(upsert, list(values)).fetchall())
+
+
+def read_draft(
+    connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str
+) -> tuple[LabelContent | None, datetime | None]:
+    """Return a reviewer's draft and when it was last written."""
+    query = "SELECT field, value, saved_at FROM drafts WHERE candidate_id = ? AND reviewer = ?"
+    found = connection.execute(query, [candidate_id, reviewer]).fetchall()
+    if not found:
+        return None, None
+    fields = {field: json.loads(value) for field, value, _ in found}
+    return LabelContent.model_validate(fields), max(saved_at for _, _, saved_at in found)
+
+
+def grouped(rows: list[tuple[Any, ...]]) -> dict[str, list[tuple[str, int]]]:
+    """Gather rows of (facet, value, count) by facet."""
+    grouped: dict[str, list[tuple[str, int]]] = {}
+    for facet, value, count in rows:
+        grouped.setdefault(facet, []).append((value, count))
+    return grouped
