@@ -1,8 +1,10 @@
 -- Canonical interactions, what each retrieved, and every chunk text once.
+-- The big tables carry no key index, so that memory stays flat whatever their size: one process writes at a time, in one
+-- transaction that joins against what is there, and so each id stands once.
 CREATE SEQUENCE ingest_seq;
 
 CREATE TABLE interactions (
-    interaction_id   VARCHAR PRIMARY KEY,      -- source:native_id
+    interaction_id   VARCHAR NOT NULL,         -- source:native_id; unique
     source           VARCHAR NOT NULL,
     session_id       VARCHAR,
     user_id          VARCHAR,                  -- salted hash
@@ -20,8 +22,10 @@ CREATE TABLE interactions (
     error            VARCHAR,
     stream_cut       BOOLEAN NOT NULL DEFAULT FALSE,
     metadata         VARCHAR,                  -- JSON of everything unmapped
-    content_hash     VARCHAR NOT NULL,         -- detects a change on re-ingest
-    ingest_id        BIGINT NOT NULL           -- the batch that last wrote this row: what incremental mining reads
+    content_hash     VARCHAR NOT NULL,         -- detects a change on re-ingest; feedback is not part of it
+    ingest_id        BIGINT NOT NULL,          -- the ingest that last wrote this row: what incremental mining reads
+    version_ns       BIGINT NOT NULL DEFAULT 0, -- of two states of an interaction the newest stays
+    cautions         VARCHAR                   -- what a reader must know, such as evicted span attributes; one a line
 );
 
 CREATE TABLE retrieved (
@@ -29,14 +33,14 @@ CREATE TABLE retrieved (
     rank           INTEGER NOT NULL,
     chunk_id       VARCHAR NOT NULL,
     doc_id         VARCHAR,
-    text_hash      VARCHAR,                    -- NULL when the log holds no text
+    text_hash      VARCHAR,                    -- of the text as logged; NULL when the log holds no text
     score          DOUBLE,
     stage          VARCHAR,
     id_origin      VARCHAR
 );
 
 CREATE TABLE chunk_texts (
-    text_hash VARCHAR PRIMARY KEY,
+    text_hash VARCHAR NOT NULL,                -- unique
     text      VARCHAR NOT NULL
 );
 
