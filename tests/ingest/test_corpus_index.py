@@ -36,7 +36,7 @@ def test_a_search_ranks_by_words_however_they_are_cased_accented_or_inflected(in
 def test_query_syntax_has_no_meaning_and_an_empty_query_finds_nothing(index: CorpusIndex) -> None:
     assert set(ids(index.search('text:"refunds" AND ('))) == {"kb-1#0", "kb-1#1"}
     assert index.search(' "():* ') == []
-    assert index.search("refund \ud800")[0].text == "Refunds for annual plans take 30 days."
+    assert index.search("refund \ud800")[0].doc_id == "kb-1"
 
 
 def test_a_search_can_be_kept_to_one_document(index: CorpusIndex) -> None:
