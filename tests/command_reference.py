@@ -8,7 +8,11 @@ from typer.main import get_command
 from curation_app.cli.entry import COMMAND_MODULES, _assemble
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
-HEAD = "# Commands\n\nEvery command prints data on stdout and words on stderr. Exit codes: 0 done or gate passed, 1 gate failed,\n2 wrong usage or bad data, 3 the set no longer fits the corpus, 4 run incomplete, 130 interrupted.\n"
+HEAD = """# Commands
+
+Every command prints data on stdout and words on stderr. Exit codes: 0 done or gate passed, 1 gate failed, 2 wrong usage
+or bad data, 3 the set no longer fits the corpus, 4 run incomplete, 130 interrupted.
+"""
 
 
 def reference() -> str:
