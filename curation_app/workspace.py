@@ -1,5 +1,6 @@
 """A workspace: the folder with errata.toml, where its state and eval sets live."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,8 @@ from ingest.settings import LogSettings, PrivacySettings, QueueSettings, SignalS
 
 CONFIG_NAME = "errata.toml"
 STATE_FOLDER = ".errata"
+WORKSPACE_VARIABLE = "ERRATA_WORKSPACE"
+"""Environment variable by which `errata app` tells the pages which workspace they serve."""
 
 
 class ReviewSettings(BaseModel):
@@ -100,3 +103,9 @@ def find_workspace(start: Path | None = None) -> Workspace:
         if start is not None:
             break
     raise BadInputError(f"no {CONFIG_NAME} in {here}{'' if start else ' or above'}. Run `errata init` there first.")
+
+
+def app_workspace() -> Workspace:
+    """Return the workspace the running app serves: the one it was started for, else the one here or above."""
+    folder = os.environ.get(WORKSPACE_VARIABLE)
+    return find_workspace(Path(folder) if folder else None)
