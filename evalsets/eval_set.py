@@ -43,7 +43,7 @@ class AllowedCheck(StrictModel):
 class HoldoutSummary(StrictModel):
     """What the main file says of the held-out items: how many, a hash of their ids, and their file's hash."""
 
-    count: int = Field(ge=1)
+    count: int = Field(ge=0)
     ids_hash: str
     content_hash: str
 

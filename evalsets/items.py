@@ -131,6 +131,8 @@ class Item(StrictModel):
     split: Split | None = None
     logged: Logged | None = None
     planted: tuple[PlantedChunk, ...] = ()
+    label_digest: str = ""
+    """Digest of the label this item was frozen from, so that a freeze tells a newer label from one it has seen."""
 
     @property
     def is_answerable(self) -> bool:

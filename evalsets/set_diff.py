@@ -7,6 +7,7 @@ from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet, KnownFailing, RetiredItem
 from evalsets.items import Item, Mode, StrictModel
 
+_BOOKKEEPING = "label_digest"
 _BY_ITEM = frozenset({"items", "known_failing", "retired"})
 
 
@@ -57,7 +58,8 @@ class ItemChange(StrictModel):
     @property
     def fields(self) -> tuple[str, ...]:
         """Return the names of the fields that differ, in the order of the model."""
-        return tuple(name for name in Item.model_fields if getattr(self.before, name) != getattr(self.after, name))
+        names = (name for name in Item.model_fields if name != _BOOKKEEPING)
+        return tuple(name for name in names if getattr(self.before, name) != getattr(self.after, name))
 
     @property
     def kinds(self) -> tuple[ChangeKind, ...]:

@@ -8,8 +8,8 @@ from evalsets.diff_formats.text import visible
 from evalsets.set_diff import SetDiff
 from evalsets.word_diff import Part, Segment
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>|~!&$])")
-_MENTION = re.compile(r"([@#])(?=\w)")
+_MARKUP = re.compile(r"([\\`*{}\[\]<>|~!&$]|(?<![^\W_])_|_(?![^\W_]))")
+_MENTION = re.compile(r"((?<!\w)@(?=\w)|#(?=\d))")
 _FOLD_ABOVE = 8
 """More entries than this in one mode fold away, so that a large change does not bury the conversation."""
 

@@ -1,0 +1,111 @@
+"""Which questions of a set ask the same, in the same words or nearly; exact over the whole set, no sampling."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from evalsets.words import content_tokens, numbers, tokens
+
+SAME_WORDS = 0.8
+"""Share of meaningful words that two questions must have in common, spelling slips forgiven."""
+_JOIN_AT = 0.6
+_SPELLING = 0.8
+_SHARED_TOKENS = 0.5
+
+# Words that change what is asked although most stop word lists drop them.
+_TELLING = frozenset(
+    {"how", "when", "where", "who", "whose", "which", "why", "not", "no", "never", "without", "before", "after"}
+    | {"wie", "wann", "wo", "wer", "warum", "nicht", "kein", "keine", "nie", "ohne", "vor", "nach"}
+    | {"comment", "quand", "où", "qui", "pourquoi", "pas", "jamais", "sans", "avant", "après"}
+    | {"cómo", "cuándo", "dónde", "quién", "nunca", "sin", "antes", "después"}
+)
+
+
+class LikePair(NamedTuple):
+    """Two items whose questions ask the same; `similarity` is in (0, 1], 1 for the same words."""
+
+    first_id: str
+    second_id: str
+    similarity: float
+
+
+class _Question(NamedTuple):
+    id: str
+    tokens: frozenset[str]
+    content: frozenset[str]
+    telling: frozenset[str]
+    numbers: tuple[str, ...]
+
+
+def like_pairs(questions: Mapping[str, str]) -> list[LikePair]:
+    """Return all pairs of ids whose questions ask the same, in the order of the ids."""
+    rows = [_analysed(id_, questions[id_]) for id_ in sorted(questions)]
+    pairs = (LikePair(a.id, b.id, similarity) for a, b in _candidates(rows) if (similarity := _similarity(a, b)))
+    return sorted(pairs)
+
+
+def likes_among(questions: Mapping[str, str], *, settled: Collection[str]) -> dict[str, str]:
+    """Return for each id that is not settled the id of one that asks the same; a settled one when there is one."""
+    likes: dict[str, str] = {}
+    for pair in like_pairs(questions):
+        for one, other in ((pair.first_id, pair.second_id), (pair.second_id, pair.first_id)):
+            if one not in settled and (one not in likes or (other in settled and likes[one] not in settled)):
+                likes[one] = other
+    return likes
+
+
+def _analysed(id_: str, question: str) -> _Question:
+    words = tokens(question)
+    meaningful = frozenset(content_tokens(words)) or frozenset(words)
+    every = frozenset(words)
+    return _Question(id_, every, meaningful, every & _TELLING, tuple(sorted(numbers(question))))
+
+
+def _candidates(rows: list[_Question]) -> Iterator[tuple[_Question, _Question]]:
+    # Prefix filter: two sets with a Jaccard of at least t share one of their n - ceil(t n) + 1 rarest members.
+    frequency = Counter(word for row in rows for word in row.content)
+    index: dict[str, list[_Question]] = defaultdict(list)
+    for row in rows:
+        rarest = sorted(row.content, key=lambda word: (frequency[word], word))
+        prefix = rarest[: len(rarest) - math.ceil(_JOIN_AT * len(rarest)) + 1]
+        seen: set[str] = set()
+        for word in prefix:
+            for other in index[word]:
+                if other.id not in seen and _may_match(row, other):
+                    yield other, row
+                seen.add(other.id)
+            index[word].append(row)
+
+
+def _may_match(one: _Question, other: _Question) -> bool:
+    small, large = sorted((len(one.content), len(other.content)))
+    return small >= _JOIN_AT * large and one.numbers == other.numbers and one.telling == other.telling
+
+
+def _similarity(one: _Question, other: _Question) -> float:
+    """Return the share of meaningful words in common, 0 when the questions differ in what they ask."""
+    left, right = one.content - other.content, other.content - one.content
+    slips = _spelling_slips(left, right)
+    left, right = left - slips.keys(), right - set(slips.values())
+    if left and right:
+        return 0.0
+    shared = len(one.content & other.content) + len(slips)
+    similarity = shared / (shared + len(left) + len(right))
+    alike = len(one.tokens & other.tokens) + len(slips)
+    overlap = alike / (len(one.tokens) + len(other.tokens) - alike)
+    return similarity if similarity >= SAME_WORDS and overlap >= _SHARED_TOKENS else 0.0
+
+
+def _spelling_slips(left: frozenset[str], right: frozenset[str]) -> dict[str, str]:
+    slips: dict[str, str] = {}
+    for word in sorted(left):
+        if not word.isalpha():
+            continue
+        free = [other for other in sorted(right) if other not in slips.values() and other.isalpha()]
+        best = max(free, key=lambda other: Indel.normalized_similarity(word, other), default=None)
+        if best is not None and Indel.normalized_similarity(word, best) >= _SPELLING:
+            slips[word] = best
+    return slips
