@@ -1,0 +1,55 @@
+"""Word tables of the languages that are read: function words, negations, and how an assistant declines."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+"""Language codes with a table; the first is used where nothing tells."""
+
+
+@dataclass(frozen=True)
+class LanguageTable:
+    """The tables of one language, patterns compiled; every pattern is meant for folded text."""
+
+    code: str
+    stopwords: frozenset[str]
+    negations: frozenset[str]
+    abstention: re.Pattern[str]
+    policy: re.Pattern[str]
+    politeness: re.Pattern[str]
+    goes_on: re.Pattern[str]
+    redirect: re.Pattern[str]
+    cues: tuple[str, ...]
+
+
+@cache
+def language_table(code: str) -> LanguageTable:
+    """Return the tables of a language of `LANGUAGES`."""
+    raw = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
+    refusal = raw["refusal"]
+    patterns = {name: _any_of(refusal[name]) for name in ("abstention", "policy", "politeness", "goes_on", "redirect")}
+    return LanguageTable(
+        code,
+        stopwords=frozenset(raw["stopwords"].split()),
+        negations=frozenset(raw["negations"].split()),
+        cues=tuple(refusal["cues"]),
+        **patterns,
+    )
+
+
+def guess_language(words: Sequence[str]) -> str:
+    """Return the language most of whose function words stand among the folded tokens; English when none tells."""
+    looked_at = words[:_GUESSED_FROM]
+    counts = {code: sum(map(language_table(code).stopwords.__contains__, looked_at)) for code in LANGUAGES}
+    return max(LANGUAGES, key=counts.__getitem__)
+
+
+_GUESSED_FROM = 80
+
+
+def _any_of(fragments: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{fragment})" for fragment in fragments))

@@ -1,0 +1,1 @@
+"""Metrics: one small unit each; the printed name of a unit is its identity."""

@@ -1,0 +1,145 @@
+"""Whether an answer declines: abstentions and policy refusals told apart from partial answers, in seven languages."""
+
+import re
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+from evalsets.languages import LANGUAGES, LanguageTable, language_table
+from evalsets.words import content_tokens, fold, sentences, tokens, without_markdown
+
+_OPENING_SENTENCES = 3
+"""A refusal stands at the start; what is declined later on is part of an answer."""
+_SAYS_SOMETHING = 4
+"""Content words from which a clause after "however" carries an answer."""
+_LEADS_WITH_ANSWER = 5
+"""Content words from which a sentence before the refusal carries an answer."""
+_LONG_CONTINUATION = 12
+"""Content words from which plain sentences after an abstention carry an answer."""
+
+
+class RefusalKind(StrEnum):
+    """How far an answer declines."""
+
+    NONE = "none"
+    ABSTENTION = "abstention"
+    """Says that it does not know or that the documents do not say."""
+    POLICY = "policy"
+    """Says that it will not or may not."""
+    PARTIAL = "partial"
+    """Declines a part and answers another: not a refusal."""
+
+
+class RefusalVerdict(NamedTuple):
+    """What the detector found: the kind, the language of the table that told, and the words that told."""
+
+    kind: RefusalKind
+    language: str = ""
+    phrase: str = ""
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the answer declines as a whole."""
+        return self.kind in {RefusalKind.ABSTENTION, RefusalKind.POLICY}
+
+
+NOT_REFUSED = RefusalVerdict(RefusalKind.NONE)
+
+
+def detect_refusal(text: str) -> RefusalVerdict:
+    """Tell whether an answer declines. Curly quotes, Markdown and leading politeness make no difference.
+
+    An empty answer is none: it is a failure of its own kind, not a refusal.
+    """
+    if not _any_cue().search(_LINE_BREAKS.sub(" ", text.lower().replace("\u2019", "'")) + " "):
+        return NOT_REFUSED
+    folded = [fold(sentence) for sentence in sentences(without_markdown(_without_quotations(text)))]
+    whole = " ".join(folded)
+    for code in LANGUAGES:
+        if _cue_pattern(code).search(whole):
+            verdict = _read_by(language_table(code), folded)
+            if verdict.kind is not RefusalKind.NONE:
+                return verdict
+    return NOT_REFUSED
+
+
+def refusal_cues() -> tuple[str, ...]:
+    """Return lower-case strings one of which stands in every text that can be a refusal: a filter for bulk work."""
+    return tuple(sorted({cue for code in LANGUAGES for cue in language_table(code).cues}))
+
+
+_QUOTATION = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb\n]{0,200}[\"\u201d\u00bb]")
+
+
+def _without_quotations(text: str) -> str:
+    """Blank what is quoted inside a text, but keep a text that is one quotation as a whole."""
+    stripped = text.strip()
+    return text if _QUOTATION.fullmatch(stripped) else _QUOTATION.sub('""', text)
+
+
+_LINE_BREAKS = re.compile(r"\s")
+
+
+@cache
+def _any_cue() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, refusal_cues())))
+
+
+@cache
+def _cue_pattern(code: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, language_table(code).cues)))
+
+
+def _read_by(table: LanguageTable, folded: list[str]) -> RefusalVerdict:
+    for position, sentence in enumerate(folded):
+        if not _cue_pattern(table.code).search(sentence):
+            continue
+        match = table.policy.search(sentence) or table.abstention.search(sentence)
+        if match:
+            return _weigh(table, folded, position, match)
+    return NOT_REFUSED
+
+
+def _weigh(table: LanguageTable, folded: list[str], position: int, match: re.Match[str]) -> RefusalVerdict:
+    """Judge the first declining phrase by what stands before and after it."""
+    is_policy = match.re is table.policy or any(table.policy.search(s) for s in folded[position : position + 2])
+    kind = RefusalKind.POLICY if is_policy else RefusalKind.ABSTENTION
+    before = [*folded[:position], folded[position][: match.start()]]
+    after = [folded[position][match.end() :], *folded[position + 1 :]]
+    if position >= _OPENING_SENTENCES or _led_by_answer(table, before) or _followed_by_answer(table, after, kind):
+        kind = RefusalKind.PARTIAL
+    return RefusalVerdict(kind, table.code, match.group().strip())
+
+
+def _led_by_answer(table: LanguageTable, before: list[str]) -> bool:
+    *earlier, same_sentence = before
+    if any(_weight(table, s) >= _LEADS_WITH_ANSWER and not table.politeness.search(s) for s in earlier):
+        return True
+    turn = table.goes_on.search(same_sentence)
+    lead = same_sentence[: turn.start()] if turn else ""
+    return _weight(table, lead) >= _SAYS_SOMETHING and not table.politeness.search(lead)
+
+
+def _followed_by_answer(table: LanguageTable, after: list[str], kind: RefusalKind) -> bool:
+    if any(_turns_to_answer(table, sentence) for sentence in after):
+        return True
+    if kind is RefusalKind.POLICY:
+        return False
+    return sum(_weight(table, s) for s in after[1:] if not _says_nothing_new(table, s)) >= _LONG_CONTINUATION
+
+
+def _turns_to_answer(table: LanguageTable, sentence: str) -> bool:
+    turn = table.goes_on.search(sentence)
+    if not turn:
+        return False
+    rest = sentence[turn.start() :]
+    return _weight(table, rest) >= _SAYS_SOMETHING and not _says_nothing_new(table, rest)
+
+
+def _says_nothing_new(table: LanguageTable, sentence: str) -> bool:
+    patterns = (table.redirect, table.abstention, table.policy, table.politeness)
+    return any(pattern.search(sentence) for pattern in patterns)
+
+
+def _weight(table: LanguageTable, sentence: str) -> int:
+    return len(content_tokens(tokens(sentence), table.code))

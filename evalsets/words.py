@@ -1,0 +1,143 @@
+"""Text as it is compared: folding, tokens, content words and sentences, the same everywhere."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from evalsets.languages import LANGUAGES, guess_language, language_table
+
+_PLAIN_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
+    },
+)
+_CURRENCY = "$\u20ac\u00a3\u00a5\u20b9"
+# A run of digits and marks; what groups thousands in it is decided by `_plain_number`.
+_NUMBER_RUN = re.compile(r"\d+(?:[.,']\d+| \d{3}(?!\d))+")
+# A comma, apostrophe or space before exactly three digits groups thousands; so do several points, or points before a
+# decimal comma.
+_GROUPED = re.compile(
+    r"\d{1,3}(?:(?:,\d{3})+|(?:'\d{3})+|(?: \d{3})+|(?:\.\d{3}){2,})(?![\d,'])|\d{1,3}(?:\.\d{3})+(?=,\d)"
+)
+_DECIMAL_COMMA = re.compile(r"\d+,\d+")
+_EMPTY_FRACTION = re.compile(r"(\d+)\.0+")
+_CURRENCY_FIRST = re.compile(rf"([{_CURRENCY}])\s?(\d+(?:\.\d+)?)")
+_PADDED_AMOUNT = re.compile(rf"(\d+\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
+_PERCENT = re.compile(r"(?<=\d)\s?(?:per ?cent|prozent|pour ?cent|por ?ciento|por ?cento|procent|per ?cento)\b")
+_DIGIT = re.compile(r"\d")
+
+# Combining vowel signs belong to the word they stand in; \w alone would cut Devanagari or Thai words apart.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0980-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(
+    rf"[{_UNSPACED}]|\d+(?:\.\d+)*|[%{_CURRENCY}]|[^\W\d_{_UNSPACED}][^\W_{_UNSPACED}{_MARKS}]*(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*"
+    rf"(?:'[^\W\d_{_UNSPACED}]+)*",
+)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*")
+
+_MARKDOWN = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6} |> ?|[-*+] |\d{1,3}[.)] )+|\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`+", re.MULTILINE
+)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|nr|art|approx|fig|dr|mr|mrs|ms|prof|inc|ltd|bzw|z\.b|d\.h|ca|p\.ex|sr|sra|mme)|\b[A-Za-z])\.$",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(
+    r"(?<=[.!?\u2026])[\"')\]]*\s+|(?<=[\u3002\uff01\uff1f])|\n\s*\n|\n(?=\s*(?:[-*+\u2022] |\d{1,3}[.)] |#))|\n"
+)
+
+
+def fold(text: str) -> str:
+    """Return the text with case, white space, Unicode form, quotes, dashes and number formats made one.
+
+    `1,000`, `1 000` and `1.000,00` become `1000`; `2,5` becomes `2.5`; `$30` and `30 $` become `30$`.
+    A single `1.000` stays as it is, since it may mean either.
+    """
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(_fold_numbers(folded.translate(_PLAIN_MARKS)).split())
+
+
+def _fold_numbers(text: str) -> str:
+    if not _DIGIT.search(text):
+        return text
+    text = _NUMBER_RUN.sub(lambda match: _plain_number(match.group()), text)
+    return _PADDED_AMOUNT.sub(r"\1", _CURRENCY_FIRST.sub(r"\2\1", _PERCENT.sub("%", text)))
+
+
+def _plain_number(run: str) -> str:
+    """Return a run of digits and marks with thousands joined, a point before decimals and no empty fraction."""
+    grouped = _GROUPED.match(run)
+    if grouped:
+        run = re.sub(r"[,' .]", "", grouped.group()) + run[grouped.end() :]
+    if _DECIMAL_COMMA.fullmatch(run):
+        run = run.replace(",", ".")
+    empty = _EMPTY_FRACTION.fullmatch(run)
+    return empty.group(1) if empty and not _THOUSAND_POINT.fullmatch(run) else run
+
+
+_THOUSAND_POINT = re.compile(r"[1-9]\d{0,2}\.000")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the folded words, numbers, percent and currency signs in order.
+
+    Scripts written without spaces give one token a character.
+    """
+    return _TOKEN.findall(fold(text))
+
+
+def token_text(text: str) -> str:
+    """Return the tokens joined and padded by single spaces, so that a phrase can be looked for as a substring."""
+    return f" {' '.join(tokens(text))} "
+
+
+def contains_phrase(text: str, phrase: str) -> bool:
+    """Tell whether the phrase stands in the text as whole words, both folded; an empty phrase stands nowhere."""
+    return phrase_in(token_text(text), phrase)
+
+
+def phrase_in(padded_tokens: str, phrase: str) -> bool:
+    """Tell whether the phrase stands in a text already made by `token_text`."""
+    wanted = token_text(phrase)
+    return len(wanted.strip()) > 0 and wanted in padded_tokens
+
+
+def content_words(text: str, language: str = "") -> list[str]:
+    """Return the tokens that carry meaning, in order, repeats kept; the language is guessed when not given."""
+    return content_tokens(tokens(text), language)
+
+
+def content_tokens(words: Sequence[str], language: str = "") -> list[str]:
+    """Return those of the folded tokens that are no function words of the language (guessed when not given)."""
+    known = language if language in LANGUAGES else guess_language(words)
+    stopwords = language_table(known).stopwords
+    return [word for word in words if word not in stopwords]
+
+
+def numbers(text: str) -> list[str]:
+    """Return the folded numbers of a text in order."""
+    return _NUMBER.findall(fold(text))
+
+
+def without_markdown(text: str) -> str:
+    """Return the text without emphasis, headings, list marks, code ticks and link targets."""
+    return _MARKDOWN.sub("", _LINK.sub(r"\1", text))
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and list entries of a text, stripped.
+
+    Abbreviations, initials and decimals do not end one.
+    """
+    parts: list[str] = []
+    for piece in _BREAK.split(text.strip()):
+        stripped = piece.strip()
+        if parts and _ABBREVIATION.search(parts[-1]):
+            parts[-1] = f"{parts[-1]} {stripped}"
+        elif stripped:
+            parts.append(stripped)
+    return parts
