@@ -1,0 +1,113 @@
+"""Keep the numbers by day in step with the interactions: called at the end of an ingest and of a mining run."""
+
+import duckdb
+
+_DAY = "CAST(asked_at AT TIME ZONE 'UTC' AS DATE)"
+_TABLES = ("daily_turns", "daily_latency", "daily_words")
+
+_TOUCHED_DAYS = f"""
+CREATE OR REPLACE TEMP TABLE touched_days AS
+SELECT DISTINCT {_DAY} AS day FROM interactions WHERE ingest_id = $ingest_id
+UNION
+SELECT DISTINCT {_DAY} FROM interactions SEMI JOIN (
+    SELECT DISTINCT source, session_id FROM interactions WHERE ingest_id = $ingest_id AND session_id IS NOT NULL
+) AS touched USING (source, session_id)
+"""  # noqa: S608 - our own expression
+_ALL_DAYS = f"CREATE OR REPLACE TEMP TABLE touched_days AS SELECT DISTINCT {_DAY} AS day FROM interactions"  # noqa: S608
+_ROWS = f"""
+CREATE OR REPLACE TEMP VIEW touched_rows AS
+SELECT i.*, d.day FROM interactions AS i JOIN touched_days AS d ON d.day IS NOT DISTINCT FROM {_DAY}
+"""  # noqa: S608 - our own expression
+# The first turn of each session that has a turn on a touched day, wherever that first turn stands.
+_FIRSTS = """
+CREATE OR REPLACE TEMP TABLE touched_firsts AS
+SELECT arg_min(interaction_id, (asked_at IS NULL, asked_at, interaction_id)) AS interaction_id
+FROM interactions SEMI JOIN (
+    SELECT DISTINCT source, session_id FROM touched_rows WHERE session_id IS NOT NULL
+) AS touched USING (source, session_id)
+GROUP BY source, session_id
+"""
+_TURNS = """
+INSERT INTO daily_turns
+SELECT
+    r.day, r.source, r.model, r.prompt_version,
+    count(*), count(f.interaction_id),
+    count(*) FILTER (r.feedback > 0), count(*) FILTER (r.feedback < 0),
+    count(*) FILTER (r.error IS NOT NULL), count(*) FILTER (r.stream_cut),
+    count(*) FILTER (trim(r.answer) <> ''),
+    count(r.cost), coalesce(sum(r.cost), 0)
+FROM touched_rows AS r LEFT JOIN touched_firsts AS f USING (interaction_id)
+GROUP BY ALL
+"""
+_LATENCY = """
+INSERT INTO daily_latency
+SELECT day, source, model, prompt_version,
+    round(latency_ms, 2 - CAST(floor(log10(greatest(latency_ms, 1))) AS INTEGER)) AS rounded, count(*)
+FROM touched_rows WHERE latency_ms >= 0 AND isfinite(latency_ms)
+GROUP BY ALL
+"""
+# On a busy day a word must stand in more than one question in 20,000, so that the table stays small.
+_WORDS = r"""
+INSERT INTO daily_words
+WITH words AS (
+    SELECT day, source, unnest(list_distinct(regexp_extract_all(lower(question), '\p{L}{4,}'))) AS word
+    FROM touched_rows
+),
+busy AS (SELECT day, source, count(*) AS questions FROM touched_rows GROUP BY ALL)
+SELECT w.day, w.source, w.word, count(*) AS turns
+FROM words AS w JOIN busy AS b ON b.day IS NOT DISTINCT FROM w.day AND b.source = w.source
+GROUP BY ALL
+HAVING count(*) > max(b.questions) // 20000
+"""
+_SIGNALS = f"""
+INSERT INTO daily_signals
+SELECT {_DAY}, i.source, i.model, i.prompt_version, h.signal, count(DISTINCT h.interaction_id)
+FROM mined_hits AS h JOIN interactions AS i USING (interaction_id)
+GROUP BY ALL
+"""  # noqa: S608 - our own expression
+_IN_STEP = """
+SELECT kept = seen FROM
+    (SELECT [coalesce(sum(interactions), 0), coalesce(sum(thumbs_up), 0), coalesce(sum(thumbs_down), 0)] AS kept
+     FROM daily_turns),
+    (SELECT [count(*), count(*) FILTER (feedback > 0), count(*) FILTER (feedback < 0)] AS seen FROM interactions)
+"""
+
+
+def update(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
+    """Count the days again that `ingest_id` wrote to; runs inside the ingest's own transaction.
+
+    Counts every day again when rows left a day without a trace: moved to another by a newer state, or forgotten.
+    """
+    connection.execute(_TOUCHED_DAYS, {"ingest_id": ingest_id})
+    _count_touched_days(connection)
+    if not connection.execute(_IN_STEP).fetchall()[0][0]:
+        rebuild(connection)
+
+
+def rebuild(connection: duckdb.DuckDBPyConnection) -> None:
+    """Count every day again from the interactions."""
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+    connection.execute(_ALL_DAYS)
+    _count_touched_days(connection)
+
+
+def update_signals(connection: duckdb.DuckDBPyConnection) -> None:
+    """Count what mining found by day; called when a mining run has kept its findings."""
+    connection.execute("DELETE FROM daily_signals")
+    connection.execute(_SIGNALS)
+
+
+def _count_touched_days(connection: duckdb.DuckDBPyConnection) -> None:
+    for table in _TABLES:
+        connection.execute(
+            f"DELETE FROM {table} WHERE EXISTS "  # noqa: S608 - our own table names
+            f"(SELECT 1 FROM touched_days AS t WHERE t.day IS NOT DISTINCT FROM {table}.day)"
+        )
+    connection.execute(_ROWS)
+    connection.execute(_FIRSTS)
+    for statement in (_TURNS, _LATENCY, _WORDS):
+        connection.execute(statement)
+    connection.execute("DROP VIEW touched_rows")
+    for table in ("touched_days", "touched_firsts"):
+        connection.execute(f"DROP TABLE {table}")
