@@ -1,0 +1,1 @@
+"""Systems under evaluation: Python objects, endpoints, recordings, production's own answers, the built-in one."""

@@ -1,0 +1,264 @@
+"""The report of a run: a strict, versioned model, written as the same bytes whenever the same calls were made."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from evalsets.errors import BadInputError, FaultsError
+from evalsets.items import Mode, Source, StrictModel
+from evalsets.json_files import read_json
+
+REPORT_SCHEMA_VERSION = 1
+
+StepStatus = Literal["ok", "error", "timeout", "refused", "skipped"]
+"""How one step of one item ended. `refused`: the answer declined. `skipped`: it was not called."""
+RunStatus = Literal["complete", "incomplete", "interrupted"]
+
+
+class SetRef(StrictModel):
+    """Which set was run."""
+
+    name: str
+    version: int
+    hash: str
+    items: int
+
+
+class PipelineRef(StrictModel):
+    """Which pipeline was run."""
+
+    name: str
+    kind: str
+    fingerprint: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class JudgeRef(StrictModel):
+    """Which judge decided; `may_gate` is false while nobody has checked a model's verdicts against people's."""
+
+    name: str
+    fingerprint: str
+    may_gate: bool = True
+    note: str = ""
+
+
+class Figure(StrictModel):
+    """One metric over the items.
+
+    `value` is the strict figure: an item that ended in an error counts as a failure. `lenient` leaves such items out.
+    `eligible` items are those the metric is defined for, of `total`; `scored` of them ended well.
+    """
+
+    name: str
+    half: str
+    scale: str = "graded"
+    unit: str = ""
+    value: float | None
+    lenient: float | None
+    low: float | None = None
+    high: float | None = None
+    interval: str = ""
+    """The method of the 95 % interval [low, high] of the strict figure; empty when there is none."""
+    scored: int
+    eligible: int
+    total: int
+    higher_is_better: bool = True
+    is_proxy: bool = False
+    by_mode: dict[str, float] = Field(default_factory=dict)
+    by_tag: dict[str, float] = Field(default_factory=dict)
+
+
+class StepResult(StrictModel):
+    """How one step ended, and why when not well."""
+
+    status: StepStatus
+    error: str = ""
+    raw: str = ""
+
+
+class RetrievedRef(StrictModel):
+    """A retrieved chunk by id, in rank order; its text stands in the journal and the corpus."""
+
+    chunk_id: str
+    doc_id: str = ""
+    score: float | None = None
+    is_gold: bool = False
+
+
+class ItemResult(StrictModel):
+    """What became of one item. With repeats, answer and steps are those of the first; passes and scores cover all."""
+
+    id: str
+    mode: Mode
+    source: Source
+    tags: tuple[str, ...] = ()
+    group: str = ""
+    language: str = ""
+    question: str
+    expected: str = ""
+    content: str
+    """Digest of the item, so that runs of two set versions compare only what is the same."""
+    is_known_failing: bool = False
+    steps: dict[str, StepResult]
+    gold_chunk_ids: tuple[str, ...] = ()
+    retrieved: tuple[RetrievedRef, ...] = ()
+    duplicates: int = 0
+    """Retrieved entries that repeat an id above them."""
+    answer: str | None = None
+    declined: bool = False
+    passed: bool
+    """Whether every repeat passed; an item that ended in an error did not."""
+    passes: tuple[bool, ...]
+    is_scored: bool
+    """Whether every step ended well, in every repeat."""
+    reason: str
+    verdict: dict[str, Any] = Field(default_factory=dict)
+    scores: dict[str, float | None] = Field(default_factory=dict)
+    """Each metric's figure; None where it is undefined for the item."""
+    cause: str = ""
+
+    @property
+    def pass_rate(self) -> float:
+        """Return the share of repeats that passed."""
+        return sum(self.passes) / len(self.passes)
+
+
+class ModeFigures(StrictModel):
+    """Passes of one mode. `rate` is passed / total."""
+
+    passed: float
+    total: int
+    rate: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Steadiness(StrictModel):
+    """How steady repeated runs are: mean pass rate, share that passed every time, share that passed only sometimes."""
+
+    repeats: int
+    pass_rate: float
+    pass_every_time: float
+    flip_rate: float
+
+
+class CallClock(StrictModel):
+    """The clock's reading of one item's calls, in seconds."""
+
+    retrieve_s: float | None = None
+    answer_s: float | None = None
+    judge_s: float | None = None
+    attempts: int = 0
+
+
+class Clock(StrictModel):
+    """What differs between two runs of the same thing: times and attempts. Written beside the report, not in it."""
+
+    started_at: str
+    finished_at: str
+    wall_s: float
+    calls: int
+    retried: int
+    """Attempts beyond the first of each call."""
+    slowed: int
+    """How often a rate limit was answered by fewer calls at once."""
+    latency: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """Median and 95th percentile in seconds, by step."""
+    items: dict[str, CallClock] = Field(default_factory=dict)
+
+
+class Report(StrictModel):
+    """What a run found. The first four figures are the headline; errors count as failures in all of them."""
+
+    schema_version: Literal[1] = 1
+    headline: str
+    status: RunStatus
+    status_reason: str = ""
+    retrieval_recall: float | None
+    """Share of answerable items with gold chunks for which at least one was found among the first k."""
+    answer_accuracy: float
+    """Share of items that passed."""
+    refusal_rate: float
+    """Share of items whose answer declined."""
+    by_mode: dict[str, float]
+    """Share of items that passed, by mode."""
+    eval_set: SetRef
+    pipeline: PipelineRef
+    judge: JudgeRef
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    git_commit: str = ""
+    passed: int
+    failed: int
+    not_scored: int
+    """Items that ended in an error, timeout or were skipped: failures in every strict figure."""
+    lenient_accuracy: float | None
+    """Share of passes among the items that could be scored."""
+    modes: dict[str, ModeFigures]
+    tags: dict[str, ModeFigures] = Field(default_factory=dict)
+    metrics: dict[str, Figure] = Field(default_factory=dict)
+    step_counts: dict[str, dict[str, int]]
+    """For each step, how many calls ended in each way."""
+    causes: dict[str, int] = Field(default_factory=dict)
+    """Failed items by the first cause that applies."""
+    steadiness: Steadiness | None = None
+    warnings: tuple[str, ...] = ()
+    known_failing: tuple[str, ...] = ()
+    """Items that are known to fail: run and shown, not counted above."""
+    items: tuple[ItemResult, ...]
+
+    def wire(self) -> dict[str, Any]:
+        """Return JSON-ready values as they stand in the file."""
+        return self.model_dump(mode="json")
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical bytes: UTF-8 JSON, keys sorted, indented, newline at the end."""
+        text = json.dumps(self.wire(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+        return text.encode("utf-8", "surrogatepass") + b"\n"
+
+    def save(self, path: Path) -> None:
+        """Write the report."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Report":
+        """Read a report; every fault is named at once."""
+        file = Path(path)
+        return cls.parse(read_json(file), where=str(file))
+
+    @classmethod
+    def parse(cls, wire: Any, *, where: str) -> "Report":
+        """Return the report held by parsed JSON; `where` names it in errors."""
+        if not isinstance(wire, Mapping) or "answer_accuracy" not in wire:
+            raise BadInputError(f"{where} is no report of a run; make one with `errata run SET --out {where}`.")
+        if (version := wire.get("schema_version")) != REPORT_SCHEMA_VERSION:
+            raise BadInputError(
+                f"{where} has report schema {version!r}; this version of errata reads {REPORT_SCHEMA_VERSION}."
+            )
+        try:
+            return cls.model_validate(wire)
+        except ValidationError as error:
+            faults = [
+                f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_url=False)
+            ]
+            raise FaultsError(f"{where} has {len(faults)} fault(s):", faults) from error
+
+
+def clock_path(report_path: Path) -> Path:
+    """Return where the clock's readings of a report stand: beside it."""
+    return report_path.with_name(f"{report_path.stem}.clock.json")
+
+
+def journal_path(report_path: Path) -> Path:
+    """Return where the journal of a report stands: beside it."""
+    return report_path.with_name(f"{report_path.stem}.journal.jsonl")
+
+
+def load_clock(report_path: Path) -> Clock | None:
+    """Read the clock's readings beside a report, if they are there."""
+    path = clock_path(report_path)
+    return Clock.model_validate(read_json(path)) if path.is_file() else None

@@ -1,0 +1,48 @@
+"""What a run is made of, and the key by which each of its calls is known in the journal and the cache."""
+
+from functools import cached_property
+from typing import Any
+
+from evalsets.eval_set import EvalSet
+from evalsets.items import Item
+from evalsets.journal import CallKey
+from evalsets.judges.base import Judge
+from evalsets.pipelines.base import Pipeline, digest
+from evalsets.run_settings import RunSettings
+
+JUDGE_STEP = "judge"
+
+
+class RunPlan:
+    """An eval set, a pipeline, a judge and settings, put together."""
+
+    def __init__(self, eval_set: EvalSet, pipeline: Pipeline, judge: Judge, settings: RunSettings) -> None:
+        self.eval_set = eval_set
+        self.pipeline = pipeline
+        self.judge = judge
+        self.settings = settings
+        self._contents: dict[str, tuple[str, str]] = {}
+
+    @cached_property
+    def configs(self) -> dict[str, str]:
+        """Return the configuration digest of each step: its own settings and those of the steps before it."""
+        asked = {"pipeline": self.pipeline.fingerprint, "k": self.settings.k}
+        configs = {step: digest({"step": step, **asked}) for step in self.pipeline.steps}
+        return configs | {JUDGE_STEP: digest({"judge": self.judge.fingerprint, **asked})}
+
+    def key(self, item: Item, step: str, repeat: int) -> CallKey:
+        """Return the key of one call. The judge sees the whole item; the pipeline its question and planted chunks."""
+        asked, judged = self._content_of(item)
+        return CallKey(item.id, step, self.configs[step], judged if step == JUDGE_STEP else asked, repeat)
+
+    def _content_of(self, item: Item) -> tuple[str, str]:
+        if item.id not in self._contents:
+            self._contents[item.id] = (_asked_content(item), digest(item.model_dump_json(exclude_defaults=True)))
+        return self._contents[item.id]
+
+
+def _asked_content(item: Item) -> str:
+    content: list[Any] = [item.question, [[chunk.chunk_id, chunk.text] for chunk in item.planted]]
+    if item.logged is not None:
+        content.append(item.logged.model_dump(mode="json"))
+    return digest(content)
