@@ -35,7 +35,7 @@ SELECT
     count(*) FILTER (r.feedback > 0), count(*) FILTER (r.feedback < 0),
     count(*) FILTER (r.error IS NOT NULL), count(*) FILTER (r.stream_cut),
     count(*) FILTER (trim(r.answer) <> ''),
-    count(r.cost), coalesce(sum(r.cost), 0)
+    count(r.cost), coalesce(sum(r.cost), 0), coalesce(sum(r.cost * r.cost), 0)
 FROM touched_rows AS r LEFT JOIN touched_firsts AS f USING (interaction_id)
 GROUP BY ALL
 """

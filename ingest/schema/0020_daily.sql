@@ -13,7 +13,8 @@ CREATE TABLE daily_turns (
     cut            BIGINT NOT NULL,
     answers        BIGINT NOT NULL,            -- with any text
     priced         BIGINT NOT NULL,            -- whose cost is known
-    cost           DOUBLE NOT NULL             -- of these
+    cost           DOUBLE NOT NULL,            -- of these
+    cost_squares   DOUBLE NOT NULL             -- sum of squares, for the spread
 );
 
 CREATE TABLE daily_latency (

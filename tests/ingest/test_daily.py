@@ -2,13 +2,14 @@
 
 import random
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from ingest import daily
+from ingest.daily_reading import DailyFilter, read_choices, read_figures
 from ingest.log_store import LogStore
 
 FIRST = datetime(2026, 11, 1, tzinfo=UTC)
@@ -31,10 +32,10 @@ def connection(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def add(connection: duckdb.DuckDBPyConnection, ingest_id: int, seed: int, count: int = 120) -> None:
     rng = random.Random(seed)  # noqa: S311 - repeatable rows, not a secret
-    rows = []
+    rows: list[object] = []
     for number in range(count):
         asked_at = None if rng.random() < 0.02 else FIRST + timedelta(hours=rng.uniform(0, 24 * 6))
-        rows.append(
+        rows.extend(
             (
                 f"log:{seed}-{number}",
                 "log",
@@ -52,9 +53,10 @@ def add(connection: duckdb.DuckDBPyConnection, ingest_id: int, seed: int, count:
                 ingest_id,
             )
         )
-    connection.executemany(
+    connection.execute(
         "INSERT INTO interactions (interaction_id, source, session_id, asked_at, question, answer, feedback, model, "
-        "prompt_version, latency_ms, cost, error, content_hash, ingest_id) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "prompt_version, latency_ms, cost, error, content_hash, ingest_id) VALUES "
+        + ",".join([f"({'?,' * 13}?)"] * count),
         rows,
     )
     daily.update(connection, ingest_id)
@@ -128,3 +130,28 @@ def test_signals_count_each_flagged_turn_once(connection: duckdb.DuckDBPyConnect
     assert connection.execute("SELECT signal, sum(turns) FROM daily_signals GROUP BY signal").fetchall() == [
         ("declined", 1)
     ]
+
+
+def test_figures_can_be_narrowed_and_grouped_like_a_direct_query(connection: duckdb.DuckDBPyConnection) -> None:
+    add(connection, 1, seed=1)
+    narrowed = DailyFilter(first_day=date(2026, 11, 2), last_day=date(2026, 11, 4), model="small")
+    found = read_figures(connection, narrowed, by="prompt_version")
+    direct = connection.execute(
+        "SELECT prompt_version, count(*), count(*) FILTER (error IS NOT NULL), quantile_disc(latency_ms, 0.5) "
+        "FROM interactions WHERE model = 'small' AND CAST(asked_at AS DATE) BETWEEN '2026-11-02' AND '2026-11-04' "
+        "GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    assert [(row.group, row.interactions, row.errors) for row in found] == [row[:3] for row in direct]
+    for row, (*_, median) in zip(found, direct, strict=True):
+        assert row.latency_p50 == pytest.approx(median, rel=0.005)
+        assert row.latency_p50_bounds is not None
+        assert row.latency_p50_bounds[0] <= median <= row.latency_p50_bounds[1] * 1.005
+
+
+def test_choices_name_what_the_log_holds(connection: duckdb.DuckDBPyConnection) -> None:
+    add(connection, 1, seed=1)
+    choices = read_choices(connection)
+    assert choices.models == ("", "large", "small")
+    assert choices.prompt_versions == ("v6", "v7")
+    direct = connection.execute("SELECT count(*) FROM interactions WHERE asked_at IS NULL").fetchall()
+    assert [(choices.undated,)] == direct

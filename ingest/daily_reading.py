@@ -1,0 +1,173 @@
+"""Read the numbers by day: never the interactions themselves, so that it is quick whatever the log's size."""
+
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+import duckdb
+
+
+class DailyFilter(NamedTuple):
+    """What is looked at; None does not narrow. An unknown model or prompt version is the empty string."""
+
+    first_day: date | None = None
+    last_day: date | None = None
+    source: str | None = None
+    model: str | None = None
+    prompt_version: str | None = None
+
+
+class DayFigures(NamedTuple):
+    """What happened in one group of turns. Latencies are in ms, None where none was logged."""
+
+    group: Any
+    """The day, or the value that was grouped by."""
+    interactions: int
+    sessions: int
+    """That began here."""
+    thumbs_up: int
+    thumbs_down: int
+    errors: int
+    cut: int
+    answers: int
+    priced: int
+    cost: float
+    cost_squares: float
+    signals: dict[str, int]
+    """Flagged turns by signal."""
+    latency_p50: float | None
+    latency_p95: float | None
+    latency_p50_bounds: tuple[float, float] | None
+    latency_p95_bounds: tuple[float, float] | None
+    """95% bounds of the two, by ranks."""
+    timed: int
+
+
+class DailyChoices(NamedTuple):
+    """What the log holds to choose from."""
+
+    first_day: date | None
+    last_day: date | None
+    sources: tuple[str, ...]
+    models: tuple[str, ...]
+    prompt_versions: tuple[str, ...]
+    undated: int
+    """Turns without a time, which no day holds."""
+
+
+class WordCount(NamedTuple):
+    """Questions that hold a word, in a recent and in an earlier span."""
+
+    word: str
+    recent: int
+    before: int
+
+
+class Freshness(NamedTuple):
+    """How old what we know is."""
+
+    last_ingest_at: datetime | None
+    newest_turn_at: datetime | None
+
+
+GROUPS = {"day": "day", "model": "coalesce(model, '')", "prompt_version": "coalesce(prompt_version, '')", "all": "''"}
+_NARROWED = """
+    WHERE day IS NOT NULL
+        AND ($first_day IS NULL OR day >= $first_day) AND ($last_day IS NULL OR day <= $last_day)
+        AND ($source IS NULL OR source = $source)
+        AND ($model IS NULL OR coalesce(model, '') = $model)
+        AND ($prompt_version IS NULL OR coalesce(prompt_version, '') = $prompt_version)
+"""
+_BOUND_Z = 1.96
+_NO_LATENCY: tuple[Any, ...] = (None, None, None, None, 0)
+
+
+def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str = "day") -> list[DayFigures]:
+    """Return the figures of each group of `by` (one of GROUPS) that has turns, in order of the group."""
+    values = filters._asdict()
+    group = GROUPS[by]
+    turns = connection.execute(
+        f"""SELECT {group} AS part, sum(interactions)::BIGINT, sum(sessions)::BIGINT, sum(thumbs_up)::BIGINT,
+            sum(thumbs_down)::BIGINT, sum(errors)::BIGINT, sum(cut)::BIGINT, sum(answers)::BIGINT, sum(priced)::BIGINT,
+            sum(cost), sum(cost_squares)
+        FROM daily_turns {_NARROWED} GROUP BY part ORDER BY part""",  # noqa: S608 - our own expressions
+        values,
+    ).fetchall()
+    signals = _signals(connection, group, values)
+    latencies = _latencies(connection, group, values)
+    return [DayFigures(*row, signals.get(row[0], {}), *latencies.get(row[0], _NO_LATENCY)) for row in turns]
+
+
+def read_choices(connection: duckdb.DuckDBPyConnection) -> DailyChoices:
+    """Return the days, sources, models and prompt versions there are."""
+    row = connection.execute(
+        """SELECT min(day), max(day), list(DISTINCT source ORDER BY source),
+            list(DISTINCT coalesce(model, '') ORDER BY coalesce(model, '')),
+            list(DISTINCT coalesce(prompt_version, '') ORDER BY coalesce(prompt_version, '')),
+            coalesce(sum(interactions) FILTER (day IS NULL), 0)::BIGINT
+        FROM daily_turns"""
+    ).fetchall()[0]
+    first, last, sources, models, versions, undated = row
+    return DailyChoices(first, last, tuple(sources or ()), tuple(models or ()), tuple(versions or ()), undated)
+
+
+def read_words(
+    connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, recent_from: date, least: int
+) -> list[WordCount]:
+    """Return the words that stand in at least `least` questions since `recent_from`, with their count before it."""
+    rows = connection.execute(
+        """SELECT word, coalesce(sum(turns) FILTER (day >= $recent_from), 0)::BIGINT AS recent,
+            coalesce(sum(turns) FILTER (day < $recent_from), 0)::BIGINT
+        FROM daily_words
+        WHERE day BETWEEN $first_day AND $last_day AND ($source IS NULL OR source = $source)
+        GROUP BY word HAVING recent >= $least ORDER BY recent DESC, word LIMIT 5000""",
+        {
+            "recent_from": recent_from,
+            "least": least,
+            "first_day": filters.first_day,
+            "last_day": filters.last_day,
+            "source": filters.source,
+        },
+    ).fetchall()
+    return [WordCount(*row) for row in rows]
+
+
+def read_freshness(connection: duckdb.DuckDBPyConnection) -> Freshness:
+    """Return when the log was last added to and the time of its newest turn."""
+    rows = connection.execute(
+        "SELECT (SELECT max(finished_at) FROM ingests), (SELECT max(asked_at) FROM interactions)"
+    ).fetchall()
+    return Freshness(*rows[0])
+
+
+def _signals(connection: duckdb.DuckDBPyConnection, group: str, values: dict[str, Any]) -> dict[Any, dict[str, int]]:
+    rows = connection.execute(
+        f"SELECT {group} AS part, signal, sum(turns)::BIGINT FROM daily_signals {_NARROWED} GROUP BY part, signal",  # noqa: S608
+        values,
+    ).fetchall()
+    found: dict[Any, dict[str, int]] = {}
+    for part, signal, turns in rows:
+        found.setdefault(part, {})[signal] = turns
+    return found
+
+
+def _latencies(connection: duckdb.DuckDBPyConnection, group: str, values: dict[str, Any]) -> dict[Any, tuple[Any, ...]]:
+    """Return median and 95th percentile with bounds from the counts by rounded latency."""
+    rows = connection.execute(
+        f"""WITH counts AS (
+            SELECT {group} AS part, latency_ms, sum(turns)::BIGINT AS turns FROM daily_latency {_NARROWED} GROUP BY ALL
+        ), ranked AS (
+            SELECT part, latency_ms, sum(turns) OVER (PARTITION BY part ORDER BY latency_ms) AS upto,
+                sum(turns) OVER (PARTITION BY part) AS n
+            FROM counts
+        )
+        SELECT part,
+            min(latency_ms) FILTER (upto >= 0.5 * n), min(latency_ms) FILTER (upto >= 0.95 * n),
+            min(latency_ms) FILTER (upto >= 0.5 * n - $z * sqrt(0.25 * n)),
+            min(latency_ms) FILTER (upto >= least(n, 0.5 * n + $z * sqrt(0.25 * n))),
+            min(latency_ms) FILTER (upto >= 0.95 * n - $z * sqrt(0.0475 * n)),
+            min(latency_ms) FILTER (upto >= least(n, 0.95 * n + $z * sqrt(0.0475 * n))),
+            any_value(n)::BIGINT
+        FROM ranked GROUP BY part""",  # noqa: S608 - our own expressions
+        {**values, "z": _BOUND_Z},
+    ).fetchall()
+    return {row[0]: (row[1], row[2], (row[3], row[4]), (row[5], row[6]), row[7]) for row in rows}
