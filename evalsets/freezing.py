@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsets.checks import CheckReport, check
+from evalsets.checks import CheckReport, Finding, check
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.eval_set import AllowedCheck, EvalSet, wire_item
 from evalsets.gold_texts import texts_of, with_gold_hashes
-from evalsets.holdout import NO_HOLDOUT, HoldoutPlan, Parts, divide, unite, with_splits
-from evalsets.items import Item
+from evalsets.holdout import NO_HOLDOUT, HoldoutPlan, Parts, divide, unite, with_splits, without_holdout
+from evalsets.items import Item, Split
 from evalsets.near_duplicates import likes_among
 from evalsets.set_diff import SetDiff, diff
 from evalsets.set_folder import SetFolder
@@ -22,15 +22,19 @@ from evalsets.set_folder import SetFolder
 class ChecksFailedError(FaultsError):
     """A set that may not be frozen because a check fails; `report` has every finding."""
 
-    def __init__(self, report: CheckReport) -> None:
-        """Name each finding that blocks, and the way past it."""
+    def __init__(self, report: CheckReport, held_out: frozenset[str] = frozenset()) -> None:
+        """Name each finding that blocks, and the way past it; of a held-out item only that it is one."""
         self.report = report
-        blocking = [f"[{finding.code}] {finding.text}" for finding in report.blocking]
+        blocking = [f"[{finding.code}] {_shown(finding, held_out)}" for finding in report.blocking]
         super().__init__(
             f"{len(blocking)} failing check(s) keep {report.name!r} from being frozen. "
             "Mend them, or let one pass with --allow CODE --reason WHY:",
             blocking,
         )
+
+
+def _shown(finding: Finding, held_out: frozenset[str]) -> str:
+    return f"held-out item {finding.item_id!r}" if finding.item_id in held_out else finding.text
 
 
 class FreezePlan(NamedTuple):
@@ -51,6 +55,16 @@ class FreezePlan(NamedTuple):
     def is_new(self) -> bool:
         """Whether anything differs from the newest version."""
         return not self.change.has_same_cases or self.before.thresholds != self.after.thresholds or not self.parent
+
+    @property
+    def shown_change(self) -> SetDiff:
+        """What a person may see of the change: nothing of the held-out items."""
+        return diff(without_holdout(self.before), without_holdout(self.after))
+
+    @property
+    def held_out_ids(self) -> frozenset[str]:
+        """Ids of the items that are held out."""
+        return frozenset(item.id for item in self.after.items if item.split is Split.HOLDOUT)
 
     @property
     def is_blocked(self) -> bool:
@@ -134,7 +148,7 @@ def publish(plan: FreezePlan) -> FreezeResult:
         plan.folder.settle()
         return _result(plan, plan.folder.load_main(), is_new=False)
     if plan.is_blocked:
-        raise ChecksFailedError(plan.report)
+        raise ChecksFailedError(plan.report, plan.held_out_ids)
     parts = divide(plan.after, parent=plan.parent)
     plan.folder.publish(parts, plan.texts)
     return _result(plan, parts.main, is_new=True)
@@ -222,4 +236,4 @@ def _split(before: EvalSet, items: Sequence[Item], plan: HoldoutPlan) -> tuple[I
 
 
 def _result(plan: FreezePlan, main: EvalSet, *, is_new: bool) -> FreezeResult:
-    return FreezeResult(main, plan.folder.head_path, plan.change, plan.report, is_new, plan.still_retired)
+    return FreezeResult(main, plan.folder.head_path, plan.shown_change, plan.report, is_new, plan.still_retired)

@@ -117,6 +117,13 @@ def unite(parts: Parts) -> EvalSet:
     )
 
 
+def without_holdout(whole: EvalSet) -> EvalSet:
+    """Return the set without its held-out items, for people and pages."""
+    held = {item.id for item in whole.items if item.split is Split.HOLDOUT}
+    held |= {entry.item.id for entry in whole.retired if entry.item.split is Split.HOLDOUT}
+    return whole if not held else _only(whole, held, keep=False).changed(content_hash=whole.content_hash)
+
+
 def summary(held: EvalSet) -> HoldoutSummary:
     """Return what the main file may say of the held-out items."""
     ids = sorted(item.id for item in held.items) + sorted(entry.item.id for entry in held.retired)

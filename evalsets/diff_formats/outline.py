@@ -8,7 +8,9 @@ from evalsets.items import Fact, Item, Mode
 from evalsets.set_diff import ItemChange, KnownFailingChange, RetiredChange, SetDiff
 from evalsets.word_diff import Part, Segment, word_diff
 
-_HASHES = frozenset({"content_hash", "parent_hash", "version", "name", "schema_link", "holdout", "note"})
+_TOLD_ELSEWHERE = frozenset(
+    {"content_hash", "parent_hash", "version", "schema_link", "note", "frozen_at", "frozen_by", "signed_off_by"}
+)
 EXCERPT_LENGTH = 240
 
 
@@ -78,8 +80,10 @@ def _summary(change: SetDiff) -> str:
 
 
 def _entries(change: SetDiff, chunk_texts: Mapping[str, str]) -> Iterator[tuple[Mode, Entry]]:
+    returned = {each.id for each in change.retired if each.after is None}
     for item in change.added:
-        yield item.mode, Entry("+", item.id, item.question, "added", tuple(_describe(item, chunk_texts)))
+        what = "back in use" if item.id in returned else "added"
+        yield item.mode, Entry("+", item.id, item.question, what, tuple(_describe(item, chunk_texts)))
     for each in change.changed:
         kinds = ", ".join(each.kinds)
         yield each.after.mode, Entry("~", each.after.id, each.after.question, kinds, tuple(_compare(each, chunk_texts)))
@@ -127,7 +131,7 @@ def _fact_line(fact: Fact) -> str:
 
 def _compare(change: ItemChange, chunk_texts: Mapping[str, str]) -> Iterator[Detail]:
     before, after = change.before, change.after
-    for field in change.fields:
+    for field in sorted(change.fields, key=lambda name: name != "mode"):
         match field:
             case "question" | "expected" | "note":
                 yield Detail(field, tuple(word_diff(getattr(before, field), getattr(after, field))))
@@ -201,10 +205,8 @@ def _failing_line(entry: KnownFailing | None) -> str:
 
 def _set_details(change: SetDiff) -> Iterator[Detail]:
     for each in change.header:
-        if each.field not in _HASHES:
+        if each.field not in _TOLD_ELSEWHERE:
             yield Detail(each.field.replace("_", " "), _replaced(_plain_header(each.before), _plain_header(each.after)))
-        elif each.field in {"name", "holdout"}:
-            yield Detail(each.field, _replaced(_plain_header(each.before), _plain_header(each.after)))
     yield from (_retired_detail(each) for each in change.retired if each.before is not None)
 
 

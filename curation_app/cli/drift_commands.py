@@ -1,0 +1,5 @@
+"""Commands for the drift of gold against a corpus."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,5 @@
+"""Commands for import and export of sets."""
+
+import typer
+
+app = typer.Typer()
