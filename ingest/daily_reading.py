@@ -16,8 +16,19 @@ class DailyFilter(NamedTuple):
     prompt_version: str | None = None
 
 
+class Latency(NamedTuple):
+    """Median and 95th percentile in ms to three digits, with 95% bounds by ranks; None where none was logged."""
+
+    p50: float | None = None
+    p95: float | None = None
+    p50_bounds: tuple[float, float] | None = None
+    p95_bounds: tuple[float, float] | None = None
+    timed: int = 0
+    """Turns whose latency was logged."""
+
+
 class DayFigures(NamedTuple):
-    """What happened in one group of turns. Latencies are in ms, None where none was logged."""
+    """What happened in one group of turns."""
 
     group: Any
     """The day, or the value that was grouped by."""
@@ -34,12 +45,7 @@ class DayFigures(NamedTuple):
     cost_squares: float
     signals: dict[str, int]
     """Flagged turns by signal."""
-    latency_p50: float | None
-    latency_p95: float | None
-    latency_p50_bounds: tuple[float, float] | None
-    latency_p95_bounds: tuple[float, float] | None
-    """95% bounds of the two, by ranks."""
-    timed: int
+    latency: Latency
 
 
 class DailyChoices(NamedTuple):
@@ -78,7 +84,7 @@ _NARROWED = """
         AND ($prompt_version IS NULL OR coalesce(prompt_version, '') = $prompt_version)
 """
 _BOUND_Z = 1.96
-_NO_LATENCY: tuple[Any, ...] = (None, None, None, None, 0)
+_NO_LATENCY = Latency()
 
 
 def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str = "day") -> list[DayFigures]:
@@ -94,7 +100,9 @@ def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *,
     ).fetchall()
     signals = _signals(connection, group, values)
     latencies = _latencies(connection, group, values)
-    return [DayFigures(*row, signals.get(row[0], {}), *latencies.get(row[0], _NO_LATENCY)) for row in turns]
+    return [
+        DayFigures(*row, signals=signals.get(row[0], {}), latency=latencies.get(row[0], _NO_LATENCY)) for row in turns
+    ]
 
 
 def read_choices(connection: duckdb.DuckDBPyConnection) -> DailyChoices:
@@ -150,7 +158,7 @@ def _signals(connection: duckdb.DuckDBPyConnection, group: str, values: dict[str
     return found
 
 
-def _latencies(connection: duckdb.DuckDBPyConnection, group: str, values: dict[str, Any]) -> dict[Any, tuple[Any, ...]]:
+def _latencies(connection: duckdb.DuckDBPyConnection, group: str, values: dict[str, Any]) -> dict[Any, Latency]:
     """Return median and 95th percentile with bounds from the counts by rounded latency."""
     rows = connection.execute(
         f"""WITH counts AS (
@@ -170,4 +178,4 @@ def _latencies(connection: duckdb.DuckDBPyConnection, group: str, values: dict[s
         FROM ranked GROUP BY part""",  # noqa: S608 - our own expressions
         {**values, "z": _BOUND_Z},
     ).fetchall()
-    return {row[0]: (row[1], row[2], (row[3], row[4]), (row[5], row[6]), row[7]) for row in rows}
+    return {row[0]: Latency(row[1], row[2], (row[3], row[4]), (row[5], row[6]), row[7]) for row in rows}

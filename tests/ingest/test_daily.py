@@ -54,7 +54,7 @@ def add(connection: duckdb.DuckDBPyConnection, ingest_id: int, seed: int, count:
             )
         )
     connection.execute(
-        "INSERT INTO interactions (interaction_id, source, session_id, asked_at, question, answer, feedback, model, "
+        "INSERT INTO interactions (interaction_id, source, session_id, asked_at, question, answer, feedback, model, "  # noqa: S608 - placeholders
         "prompt_version, latency_ms, cost, error, content_hash, ingest_id) VALUES "
         + ",".join([f"({'?,' * 13}?)"] * count),
         rows,
@@ -143,9 +143,9 @@ def test_figures_can_be_narrowed_and_grouped_like_a_direct_query(connection: duc
     ).fetchall()
     assert [(row.group, row.interactions, row.errors) for row in found] == [row[:3] for row in direct]
     for row, (*_, median) in zip(found, direct, strict=True):
-        assert row.latency_p50 == pytest.approx(median, rel=0.005)
-        assert row.latency_p50_bounds is not None
-        assert row.latency_p50_bounds[0] <= median <= row.latency_p50_bounds[1] * 1.005
+        assert row.latency.p50 == pytest.approx(median, rel=0.005)
+        assert row.latency.p50_bounds is not None
+        assert row.latency.p50_bounds[0] <= median <= row.latency.p50_bounds[1] * 1.005
 
 
 def test_choices_name_what_the_log_holds(connection: duckdb.DuckDBPyConnection) -> None:
