@@ -100,9 +100,7 @@ def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *,
     ).fetchall()
     signals = _signals(connection, group, values)
     latencies = _latencies(connection, group, values)
-    return [
-        DayFigures(*row, signals=signals.get(row[0], {}), latency=latencies.get(row[0], _NO_LATENCY)) for row in turns
-    ]
+    return [DayFigures._make((*row, signals.get(row[0], {}), latencies.get(row[0], _NO_LATENCY))) for row in turns]
 
 
 def read_choices(connection: duckdb.DuckDBPyConnection) -> DailyChoices:
