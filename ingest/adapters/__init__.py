@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from evalsets.errors import BadInputError
 from ingest.adapters.base import Adapter
 
-REGISTERED: dict[str, str] = {}
+REGISTERED: dict[str, str] = {
+    "otlp": "ingest.adapters.otlp:ADAPTER",
+}
 """Name of a format and the object that reads it, as `module:attribute`, loaded only when it is needed."""
 
 

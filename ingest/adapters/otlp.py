@@ -1,0 +1,143 @@
+"""The OpenTelemetry adapter: traces and log events in every container, in five attribute dialects."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
+from ingest.adapters.flat_spans import console_log, console_span, is_console_log, is_console_span
+from ingest.adapters.otlp_binary import holds_spans, parts_of_bytes
+from ingest.adapters.otlp_json import BadPart, Part, RawLog, is_container, is_lone_span, log_of, parts_of, span_of
+from ingest.interaction import FeedbackEvent, Interaction
+from ingest.traces.assembly import assemble
+from ingest.traces.dialects import annotation_events, facts_of
+from ingest.traces.dialects.genai import evaluation, read_log
+from ingest.traces.dialects.raw_span import RawSpan
+from ingest.traces.facts import to_span
+
+
+class OtlpAdapter:
+    """Reads OTLP JSON in its spellings, protobuf and console exports, with their log events."""
+
+    name = "otlp"
+    description = "OpenTelemetry traces and log events: OTLP JSON, protobuf, collector files, console exporter"
+    family = "trace"
+
+    def detects(self, sample: Sequence[Any]) -> float:
+        """Return how surely the records are OTLP messages, lone OTLP spans or console exports."""
+        return max((_confidence(value) for value in sample[:5]), default=0.0)
+
+    def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
+        """Yield the spans, log events and votes of each message; a message without any is a Skip."""
+        for record in records:
+            yield from _read_record(record)
+
+    def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
+        """Yield the interaction of one trace, whichever formats its spans came in."""
+        return assemble(trace, "otlp")
+
+
+ADAPTER = OtlpAdapter()
+
+
+def _confidence(value: Any) -> float:
+    if isinstance(value, bytes):
+        return 0.9 if holds_spans(value) else 0.0
+    if is_container(value) or (isinstance(value, dict) and is_container(value.get("trace"))):
+        return 0.95
+    if is_console_span(value):
+        return 0.9 if "span_kind" not in value else 0.0
+    return 0.85 if is_lone_span(value) or is_console_log(value) else 0.0
+
+
+def _read_record(record: Record) -> Iterator[Outcome]:
+    parts = list(_parts(record.value))
+    if not parts:
+        yield Skip("message without spans or log events")
+        return
+    refused = sum(isinstance(part, BadPart) for part in parts)
+    for part in parts:
+        if isinstance(part, BadPart):
+            yield _reject(record, part, is_whole=refused == len(parts))
+        elif isinstance(part, RawLog):
+            yield from _read_log(part)
+        else:
+            yield from read_raw_span(part)
+
+
+def _parts(value: Any) -> Iterable[Part]:
+    if isinstance(value, bytes):
+        return parts_of_bytes(value)
+    if is_console_span(value):
+        return [_guarded(console_span, value)]
+    if is_console_log(value):
+        return [_guarded(console_log, value)]
+    if isinstance(value, dict) and "body" in value and ("traceId" in value or "trace_id" in value):
+        return [log_of(value, {})]
+    if isinstance(value, dict) and _names_batches(value):
+        return parts_of(value)
+    return [span_of(value, {}) if is_lone_span(value) else BadPart("not an OTLP message", value)]
+
+
+def _names_batches(value: dict[str, Any]) -> bool:
+    return is_container(value) or is_container(value.get("trace")) or not value or "resourceMetrics" in value
+
+
+def _guarded(read_part: Any, value: dict[str, Any]) -> Part:
+    try:
+        part: Part = read_part(value)
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
+        return BadPart(f"not a console span: {error}", value)
+    return part
+
+
+def _reject(record: Record, part: BadPart, *, is_whole: bool) -> Reject:
+    raw = part.part if isinstance(part.part, str) else orjson.dumps(part.part, default=str).decode("utf-8", "replace")
+    return Reject(record.file, record.line, part.reason, raw[:2000], records=1 if is_whole else 0)
+
+
+def read_raw_span(raw: RawSpan) -> Iterator[Outcome]:
+    """Yield a span's staged form and the votes that stand on it."""
+    if not raw.trace_id or not raw.span_id:
+        yield Skip("span without ids", 0)
+        return
+    merged = facts_of(raw)
+    votes = annotation_events(raw, merged)
+    if not (votes and raw.links and merged.facts.kind == "evaluator"):
+        yield to_span(
+            merged.facts,
+            trace_id=raw.trace_id,
+            span_id=raw.span_id,
+            started_ns=raw.start_ns,
+            version_ns=raw.end_ns,
+            user_id=merged.user_id,
+        )
+    yield from votes
+
+
+def _read_log(log: RawLog) -> Iterator[Outcome]:
+    record = log.record
+    if record.name == "gen_ai.evaluation.result":
+        vote = evaluation(record)
+        if vote is not None:
+            yield vote
+        return
+    merged = read_log(record, log.body) if record.trace_id and record.name.startswith("gen_ai.") else None
+    if merged is None:
+        return
+    yield to_span(
+        merged.facts,
+        trace_id=record.trace_id,
+        span_id=_event_id(record, log.body),
+        started_ns=record.start_ns,
+        version_ns=record.start_ns,
+        user_id=merged.user_id,
+    )
+
+
+def _event_id(record: RawSpan, body: Any) -> str:
+    content = orjson.dumps([record.attributes, body], default=str, option=orjson.OPT_SORT_KEYS)
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    return f"{record.span_id}:{record.name}:{record.start_ns}:{digest}"

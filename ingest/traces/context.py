@@ -1,0 +1,82 @@
+"""Which passages the answer was given from, when a turn retrieves and reranks in several steps."""
+
+from typing import NamedTuple
+
+from ingest.interaction import RetrievedChunk
+from ingest.traces.tree import Node, SpanTree
+
+
+class Step(NamedTuple):
+    """One retrieval or reranking of a turn."""
+
+    stage: str
+    query: str | None
+    chunks: tuple[RetrievedChunk, ...]
+
+    def as_metadata(self) -> dict[str, object]:
+        """Return the step as JSON values: its query, and its chunk ids and scores in order."""
+        return {
+            "stage": self.stage,
+            "query": self.query,
+            "chunk_ids": [chunk.chunk_id for chunk in self.chunks],
+            "scores": [chunk.score for chunk in self.chunks],
+        }
+
+
+class Retrieval(NamedTuple):
+    """The final context and the steps that led to it."""
+
+    chunks: tuple[RetrievedChunk, ...]
+    steps: tuple[Step, ...]
+
+    def is_worth_telling(self, question: str | None) -> bool:
+        """Return whether the steps say more than the final context does."""
+        if len(self.steps) > 1:
+            return True
+        return any(step.query and step.query != question for step in self.steps)
+
+
+def final_context(tree: SpanTree) -> Retrieval:
+    """Return the passages in the order the model got them, each once.
+
+    A reranking replaces what was retrieved since the one before it: what it left out the model never saw, and
+    stands in the steps only. Of nested retrievers the outermost that lists passages counts: what is inside fed it.
+    """
+    steps = [_step(node) for node in _outermost(tree, _retrieving(tree))]
+    waiting: list[RetrievedChunk] = []
+    final: list[RetrievedChunk] = []
+    for step in steps:
+        if step.stage == "reranker":
+            final.extend(step.chunks)
+            waiting = []
+        else:
+            waiting.extend(step.chunks)
+    return Retrieval(_each_once([*final, *waiting]), tuple(steps))
+
+
+def _retrieving(tree: SpanTree) -> list[Node]:
+    stated = [node for node in tree.of_kind("retriever", "reranker") if node.facts.chunks]
+    return stated or [node for node in tree.ai_nodes if node.facts.chunks and node.facts.kind != "evaluator"]
+
+
+def _outermost(tree: SpanTree, nodes: list[Node]) -> list[Node]:
+    listed = {node.span_id for node in nodes}
+    return [node for node in nodes if not any(above.span_id in listed for above in tree.ancestors(node))]
+
+
+def _step(node: Node) -> Step:
+    facts = node.facts
+    stage = "reranker" if facts.kind == "reranker" else "retriever"
+    chunks = tuple(chunk if chunk.stage == stage else chunk._replace(stage=stage) for chunk in facts.chunks)
+    return Step(stage, facts.query or facts.question, chunks)
+
+
+def _each_once(chunks: list[RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
+    seen: dict[str, RetrievedChunk] = {}
+    for chunk in chunks:
+        seen.setdefault(chunk.chunk_id, chunk)
+    kept = list(seen.values())
+    ranks = [chunk.rank for chunk in kept]
+    if ranks == sorted(set(ranks)):  # one list: its own places stand, also where its start is missing
+        return tuple(kept)
+    return tuple(chunk._replace(rank=place) for place, chunk in enumerate(kept))

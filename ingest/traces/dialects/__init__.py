@@ -1,0 +1,64 @@
+"""Read the attributes of an OpenTelemetry span: which of the known dialects it speaks, and what it says."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ingest.interaction import FeedbackEvent
+from ingest.traces.dialects import genai, langfuse_sdk, openinference, traceloop
+from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
+from ingest.traces.errors import error_line
+from ingest.traces.facts import SpanFacts
+from ingest.traces.identity import source_of
+
+_ERROR_CODE = 2
+_DIALECTS: tuple[Callable[[RawSpan], DialectFacts | None], ...] = (
+    openinference.read,
+    langfuse_sdk.read,
+    traceloop.read,
+    genai.read,
+)
+_HTTP_STATUS_KEYS = ("http.response.status_code", "http.status_code")
+
+
+def facts_of(span: RawSpan) -> DialectFacts:
+    """Return what `span` says in whichever dialects it speaks, the first to name a thing counting."""
+    spoken = [said for read in _DIALECTS if (said := read(span)) is not None]
+    merged = spoken[0] if spoken else DialectFacts(SpanFacts())
+    for other in spoken[1:]:
+        merged = merged.filled_from(other)
+    facts = merged.facts
+    facts.parent = span.parent_id
+    facts.name = span.name
+    facts.end_ns = span.end_ns
+    if facts.kind:
+        facts.error = facts.error or _error_of(span)
+        facts.dropped = span.dropped_attributes
+    else:
+        facts.http_status = _http_status(span.attributes)
+    return merged
+
+
+def _error_of(span: RawSpan) -> str | None:
+    exception = next((attributes for name, attributes in span.events if name == "exception"), {})
+    if span.status_code != _ERROR_CODE:
+        return None
+    kind = exception.get("exception.type") or span.attributes.get("error.type")
+    return error_line(span.status_message or exception.get("exception.message"), kind) or "error"
+
+
+def _http_status(attributes: dict[str, Any]) -> int | None:
+    for key in _HTTP_STATUS_KEYS:
+        value = attributes.get(key)
+        if isinstance(value, int | str) and str(value).isdecimal():
+            return int(value)
+    return None
+
+
+def annotation_events(span: RawSpan, merged: DialectFacts) -> list[FeedbackEvent]:
+    """Return the votes that stand on `span`, bound to its trace, to the linked one, or to its session."""
+    return openinference.annotations(span, merged.facts.session_id)
+
+
+__all__ = ["DialectFacts", "RawSpan", "annotation_events", "facts_of", "msgspec", "source_of"]

@@ -1,0 +1,225 @@
+"""OpenInference attributes: what its instrumentations and Arize Phoenix write."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from openinference.semconv.trace import (
+    DocumentAttributes,
+    MessageAttributes,
+    RerankerAttributes,
+    SpanAttributes,
+)
+
+from ingest.interaction import FeedbackEvent, RetrievedChunk
+from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
+from ingest.traces.dialects.values import (
+    PROMPT_VERSION_KEYS,
+    SESSION_KEYS,
+    USER_KEYS,
+    decimal,
+    kept_metadata,
+    name_in,
+    object_in,
+    whole,
+)
+from ingest.traces.documents import Passage, iter_numbered, passages_in, settled
+from ingest.traces.facts import SpanFacts
+from ingest.traces.identity import moment_of, source_of
+from ingest.traces.texts import answer_in, parsed, question_in, said
+from ingest.traces.votes import scorer_kind, vote_value
+
+_KIND = SpanAttributes.OPENINFERENCE_SPAN_KIND
+_DOCUMENTS = SpanAttributes.RETRIEVAL_DOCUMENTS + "."
+_RERANKED = RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS + "."
+_ASKED = SpanAttributes.LLM_INPUT_MESSAGES + "."
+_REPLIED = SpanAttributes.LLM_OUTPUT_MESSAGES + "."
+_INPUT = SpanAttributes.INPUT_VALUE
+_OUTPUT = SpanAttributes.OUTPUT_VALUE
+_JSON = "application/json"
+_MODEL_KEYS = ("llm.response.model_name", SpanAttributes.LLM_MODEL_NAME, "llm.request.model_name")
+_MARKS = (_DOCUMENTS, _RERANKED, _ASKED, _REPLIED, "annotations.", "llm.token_count.")
+_KINDS = frozenset({"llm", "chain", "retriever", "reranker", "embedding", "tool", "agent", "prompt", "evaluator"})
+_ANNOTATIONS = ("annotations.", "evaluations.", "trace.annotations.", "session.annotations.", "span.annotations.")
+_OFFLINE_PROJECTS = ("playground", "experiment-", "evaluators")
+
+
+def read(span: RawSpan) -> DialectFacts | None:
+    """Return what a span in OpenInference attributes says; None when it has none."""
+    attributes = span.attributes
+    kind = _kind_of(attributes)
+    if not kind:
+        return None
+    metadata = _metadata_of(attributes)
+    facts = SpanFacts(
+        kind=kind,
+        session_id=name_in(attributes, (SpanAttributes.SESSION_ID,)) or name_in(metadata, SESSION_KEYS),
+        prompt_version=name_in(attributes, (SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION,))
+        or name_in(metadata, PROMPT_VERSION_KEYS),
+        skip=_offline(span),
+        metadata=_kept(span, metadata),
+    )
+    if kind == "llm":
+        _read_model(facts, attributes)
+    elif kind == "embedding":
+        return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)))
+    else:
+        facts.question = _text_of(attributes, _INPUT, question_in)
+        facts.answer = _text_of(attributes, _OUTPUT, answer_in) if kind in {"chain", "agent"} else None
+    if kind in {"retriever", "reranker", "tool"}:
+        facts.query = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,)) or facts.question
+    if kind in {"retriever", "reranker", "tool", "chain"}:
+        facts.chunks = _chunks(attributes, kind)
+    return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS))
+
+
+def _kind_of(attributes: dict[str, Any]) -> str:
+    stated = attributes.get(_KIND)
+    kind = stated.lower() if isinstance(stated, str) else ""
+    if kind in _KINDS:
+        return kind
+    if not kind and not any(key.startswith(_MARKS) for key in attributes):
+        return ""  # no attribute of ours: the span may have lost its kind to the limit of attributes
+    if any(key.startswith(_DOCUMENTS) for key in attributes):
+        return "retriever"
+    if any(key.startswith(_RERANKED) for key in attributes):
+        return "reranker"
+    if any(key.startswith((_ASKED, _REPLIED, "llm.token_count.")) for key in attributes):
+        return "llm"
+    return kind and ("guardrail" if kind == "guardrail" else "chain")
+
+
+def _read_model(facts: SpanFacts, attributes: dict[str, Any]) -> None:
+    facts.question = _last_message(attributes, _ASKED, "user") or _text_of(attributes, _INPUT, question_in)
+    facts.answer = _last_message(attributes, _REPLIED, "assistant") or _text_of(attributes, _OUTPUT, answer_in)
+    facts.model = name_in(attributes, _MODEL_KEYS)
+    facts.input_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_PROMPT))
+    facts.output_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_COMPLETION))
+    facts.cost = decimal(attributes.get("llm.cost.total"))
+    facts.is_silent = facts.question is None and facts.answer is None
+
+
+def _text_of(attributes: dict[str, Any], key: str, read_text: Any) -> str | None:
+    value = attributes.get(key)
+    if isinstance(value, str) and value[:1] not in {"{", "["}:
+        return said(value)
+    text: str | None = read_text(value)
+    if text is None and isinstance(value, str) and attributes.get(key.replace("value", "mime_type")) != _JSON:
+        return said(value) if parsed(value) is value else None
+    return text
+
+
+def _last_message(attributes: dict[str, Any], prefix: str, role: str) -> str | None:
+    found = None
+    for _, message in iter_numbered(attributes, prefix):
+        stated = message.get(MessageAttributes.MESSAGE_ROLE)
+        if stated == role or (stated is None and role == "assistant"):
+            found = _content(message) or (found if role == "assistant" else None)
+    return found
+
+
+def _content(message: dict[str, Any]) -> str | None:
+    whole_text = said(message.get(MessageAttributes.MESSAGE_CONTENT))
+    if whole_text is not None:
+        return whole_text
+    parts = iter_numbered(message, MessageAttributes.MESSAGE_CONTENTS + ".")
+    texts = (said(part.get("message_content.text")) for _, part in parts)
+    return "\n".join(text for text in texts if text) or None
+
+
+def _chunks(attributes: dict[str, Any], kind: str) -> list[RetrievedChunk]:
+    stage = "reranker" if kind == "reranker" else "retriever"
+    prefix = _RERANKED if kind == "reranker" else _DOCUMENTS
+    stated = [(rank, _passage(document)) for rank, document in iter_numbered(attributes, prefix)]
+    if not stated and kind in {"chain", "tool"}:
+        return []
+    if all(passage.chunk_id and passage.text for _, passage in stated) and stated and stated[0][0] == 0:
+        return [chunk for rank, passage in stated if (chunk := settled(passage, rank, stage)) is not None]
+    completed = _completed(stated, passages_in(attributes.get(_OUTPUT)))
+    return [chunk for rank, passage in completed if (chunk := settled(passage, rank, stage)) is not None]
+
+
+def _completed(stated: list[tuple[int, Passage]], output: list[Passage]) -> Iterator[tuple[int, Passage]]:
+    """Fill in from the raw output the ids that attributes lack, and the passages that were evicted."""
+    by_rank = dict(stated)
+    count = max([len(output), *(rank + 1 for rank in by_rank)], default=0)
+    for rank in range(count):
+        passage = by_rank.get(rank)
+        raw = output[rank] if rank < len(output) and (not by_rank or len(output) > max(by_rank)) else None
+        if passage is None and raw is not None:
+            yield rank, raw._replace(chunk_id=None, output_id=raw.chunk_id)
+        elif passage is not None and raw is not None and raw.text in {None, passage.text}:
+            yield rank, passage._replace(output_id=raw.chunk_id, metadata=passage.metadata or raw.metadata)
+        elif passage is not None:
+            yield rank, passage
+
+
+def _passage(document: dict[str, Any]) -> Passage:
+    metadata = object_in(document.get(DocumentAttributes.DOCUMENT_METADATA))
+    flat = DocumentAttributes.DOCUMENT_METADATA + "."
+    metadata |= {key[len(flat) :]: value for key, value in document.items() if key.startswith(flat)}
+    return Passage(
+        name_in(document, (DocumentAttributes.DOCUMENT_ID,)),
+        said(document.get(DocumentAttributes.DOCUMENT_CONTENT)),
+        None,
+        decimal(document.get(DocumentAttributes.DOCUMENT_SCORE)),
+        metadata,
+    )
+
+
+def _metadata_of(attributes: dict[str, Any]) -> dict[str, Any]:
+    metadata = dict(object_in(attributes.get(SpanAttributes.METADATA)))
+    for key, value in attributes.items():
+        if key.startswith("metadata."):
+            metadata[key[9:]] = value
+    return metadata
+
+
+def _kept(span: RawSpan, metadata: dict[str, Any]) -> dict[str, Any]:
+    kept = kept_metadata(metadata)
+    tags = span.attributes.get(SpanAttributes.TAG_TAGS)
+    if tags:
+        kept["tags"] = tags
+    service = span.resource.get("service.name")
+    if service:
+        kept["service"] = service
+    return kept
+
+
+def _offline(span: RawSpan) -> str | None:
+    project = span.resource.get("openinference.project.name")
+    is_offline = isinstance(project, str) and project.lower().startswith(_OFFLINE_PROJECTS)
+    return "experiment or playground project" if is_offline else None
+
+
+def annotations(span: RawSpan, session_id: str | None) -> list[FeedbackEvent]:
+    """Return the votes in `annotations.N.annotation.*` and its kin; a linked span is what they are about."""
+    found: list[FeedbackEvent] = []
+    for prefix in _ANNOTATIONS:
+        for number, annotation in iter_numbered(span.attributes, prefix):
+            fields = {key.partition(".")[2] or key: value for key, value in annotation.items()}
+            event = _vote(span, prefix, number, fields, session_id)
+            if event is not None:
+                found.append(event)
+    return found
+
+
+def _vote(
+    span: RawSpan, prefix: str, number: int, fields: dict[str, Any], session_id: str | None
+) -> FeedbackEvent | None:
+    name = name_in(fields, ("name",)) or "annotation"
+    value = vote_value(fields.get("score"), fields.get("label"))
+    if value is None:
+        return None
+    trace_id = span.links[0][0] if span.links else span.trace_id
+    is_about_session = prefix.startswith("session.") and session_id
+    return FeedbackEvent(
+        source=source_of(trace_id, "otel"),
+        target_kind="session" if is_about_session else "interaction",
+        target_id=(session_id or trace_id) if is_about_session else trace_id,
+        name=name,
+        value=value,
+        scorer_kind=scorer_kind(fields.get("annotator_kind"), name),
+        comment=said(fields.get("explanation")),
+        given_at=moment_of(span.end_ns or span.start_ns),
+        event_id=f"{span.trace_id}:{span.span_id}:{prefix}{number}",
+    )

@@ -1,0 +1,68 @@
+"""Take single values out of attributes: numbers, names, JSON objects."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from ingest.traces.texts import said
+
+SESSION_KEYS = ("session_id", "conversation_id", "thread_id", "sessionId", "conversationId", "threadId", "chat_id")
+USER_KEYS = ("user_id", "userId", "end_user", "end_user_id", "user")
+PROMPT_VERSION_KEYS = ("prompt_version", "prompt_tag", "promptVersion")
+_LONGEST_METADATA = 2_000
+
+
+def name_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """Return the first of `keys` that names something, as text."""
+    for key in keys:
+        value = attributes.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if (text := said(value)) is not None:
+            return text.strip()
+    return None
+
+
+def whole(value: Any) -> int | None:
+    """Return a count that may be written as text or float; None when it is none."""
+    number = decimal(value)
+    return int(number) if number is not None and abs(number) < 2**62 else None
+
+
+def decimal(value: Any) -> float | None:
+    """Return a finite number that may be written as text; None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def object_in(value: Any) -> dict[str, Any]:
+    """Return a dict that may be written as JSON text; {} when it is none."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        try:
+            found = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {}
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def kept_metadata(metadata: Mapping[str, Any], *, without: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the entries worth keeping beside an interaction: no session, user or tool-made keys, nothing long."""
+    dropped = {*SESSION_KEYS, *USER_KEYS, *without}
+    return {
+        key: value
+        for key, value in metadata.items()
+        if key not in dropped
+        and not key.startswith(("ls_", "lc_", "LANGSMITH_", "langgraph_", "resourceAttributes", "scope", "attributes"))
+        and value is not None
+        and not (isinstance(value, str) and len(value) > _LONGEST_METADATA)
+        and not isinstance(value, bytes)
+    }

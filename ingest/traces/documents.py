@@ -1,0 +1,216 @@
+"""Read retrieved passages in the many shapes that retrievers log, with the fallback chain of chunk ids."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from evalsets.chunks import canonical_chunk_id, chunk_text_hash
+from ingest.interaction import RetrievedChunk
+from ingest.traces.texts import parsed, said
+
+_LISTS = (
+    *("documents", "docs", "source_documents", "retrieved_documents", "results", "retrieval_results", "matches"),
+    *("nodes", "source_nodes", "hits", "chunks", "contexts", "passages", "sources", "retrieved", "points", "items"),
+    *("output", "outputs", "output_documents", "result", "data", "response", "retriever", "context"),
+)
+_TEXT_KEYS = (
+    *(
+        "text",
+        "content",
+        "page_content",
+        "pageContent",
+        "chunk_text",
+        "passage",
+        "snippet",
+        "chunk",
+        "body",
+        "document",
+    ),
+)
+_CHUNK_ID_KEYS = ("chunk_id", "chunkId", "id", "id_", "_id", "node_id", "document_chunk_id", "segment_id", "uuid")
+_METADATA_ID_KEYS = ("chunk_id", "chunkId", "id", "_id", "node_id")
+_DOC_ID_KEYS = (
+    *("doc_id", "document_id", "documentId", "docId", "file_id", "doc_uri", "source", "url", "uri", "ref_doc_id"),
+    *("filename", "file_name", "file_path", "path"),
+)
+_SCORE_KEYS = ("score", "similarity", "relevance_score", "rerank_score", "similarity_score", "_score", "distance")
+_METADATA_KEYS = ("metadata", "meta", "payload", "_source", "fields", "extra_info")
+_NODE_REPR = re.compile(r"id_='?([^,')]+)'?.*?score=([-+.\deE]+|None)")
+_DEEPEST = 4
+
+
+class Passage(NamedTuple):
+    """What a log says of one retrieved passage, before its chunk id is settled."""
+
+    chunk_id: str | None = None
+    text: str | None = None
+    doc_id: str | None = None
+    score: float | None = None
+    metadata: dict[str, Any] | None = None
+    output_id: str | None = None
+    """An id that stands only in the retriever's raw output."""
+
+
+def settled(passage: Passage, rank: int, stage: str) -> RetrievedChunk | None:
+    """Return the chunk with its id by the fallback chain and the link used; None when nothing identifies it.
+
+    The chain: the explicit id, the id in the raw output, an id in the metadata, the hash of the text.
+    """
+    metadata = passage.metadata or {}
+    doc_id = passage.doc_id or _first_id(metadata, _DOC_ID_KEYS)
+    for chunk_id, origin in (
+        (passage.chunk_id, "explicit"),
+        (passage.output_id, "output"),
+        (_first_id(metadata, _METADATA_ID_KEYS), "metadata"),
+        (chunk_text_hash(passage.text) if passage.text else None, "text_hash"),
+    ):
+        if chunk_id:
+            score = passage.score if passage.score is not None else _first_number(metadata, _SCORE_KEYS)
+            return RetrievedChunk(chunk_id, passage.text, doc_id, score, rank, stage, origin)
+    return None
+
+
+def chunks_in(value: Any, stage: str = "retriever") -> list[RetrievedChunk]:
+    """Return the passages found in a retriever's output, ranked by their place in it."""
+    chunks = (settled(passage, rank, stage) for rank, passage in enumerate(passages_in(value)))
+    return [chunk for chunk in chunks if chunk is not None]
+
+
+def passages_in(value: Any, depth: int = 0) -> list[Passage]:
+    """Return the passages in a list, in an object holding a list, in parallel arrays, or in JSON text of these."""
+    found = parsed(value)
+    if isinstance(found, list):
+        return _passages_of_list(found, depth)
+    if not isinstance(found, dict) or depth > _DEEPEST:
+        return []
+    columns = _passages_of_columns(found)
+    if columns:
+        return columns
+    for key in _LISTS:
+        if isinstance(found.get(key), list | dict | str) and (inner := passages_in(found[key], depth + 1)):
+            return inner
+    alone = passage_of(found)
+    return [alone] if alone is not None and alone.text else []
+
+
+def passage_of(item: Any) -> Passage | None:
+    """Return the passage that one item of a list describes: an object, a text, or an [object, score] pair."""
+    if isinstance(item, list) and len(item) == 2 and isinstance(item[1], int | float):  # noqa: PLR2004 - a pair
+        inner = passage_of(item[0])
+        return inner._replace(score=_number(item[1])) if inner is not None else None
+    if isinstance(item, str):
+        return _passage_of_text(item)
+    return _passage_of_object(item) if isinstance(item, dict) else None
+
+
+def _passages_of_list(items: list[Any], depth: int) -> list[Passage]:
+    if items and depth <= _DEEPEST and all(isinstance(item, list) for item in items):
+        nested = [passage_of(item) for item in items]
+        if not all(passage is not None for passage in nested):
+            return [passage for item in items for passage in passages_in(item, depth + 1)]
+    return [passage for item in items if (passage := passage_of(item)) is not None]
+
+
+def _passage_of_text(item: str) -> Passage | None:
+    found = parsed(item)
+    if isinstance(found, dict):
+        return _passage_of_object(found)
+    node = _NODE_REPR.search(item) if item.startswith("<") else None
+    if node is not None:
+        return Passage(chunk_id=node[1], score=_number(node[2]))
+    text = said(item)
+    return Passage(text=text) if text is not None else None
+
+
+def _passage_of_object(item: dict[str, Any]) -> Passage | None:
+    if item.get("lc") and isinstance(item.get("kwargs"), dict):
+        item = item["kwargs"]
+    for key in ("node", "document", "doc", "chunk"):
+        if isinstance(item.get(key), dict):
+            inner = _passage_of_object(item[key])
+            score = _first_number(item, _SCORE_KEYS)
+            if inner is not None:
+                return inner if score is None else inner._replace(score=score)
+    metadata = _metadata_of(item)
+    text = _first_text(item, _TEXT_KEYS) or _first_text(metadata, _TEXT_KEYS)
+    chunk_id = _first_id(item, _CHUNK_ID_KEYS)
+    if text is None and chunk_id is None and not _first_id(metadata, _METADATA_ID_KEYS):
+        return None
+    return Passage(chunk_id, text, _first_id(item, _DOC_ID_KEYS), _first_number(item, _SCORE_KEYS), metadata)
+
+
+def _metadata_of(item: dict[str, Any]) -> dict[str, Any]:
+    for key in _METADATA_KEYS:
+        metadata = parsed(item.get(key))
+        if isinstance(metadata, dict):
+            return metadata
+    return {}
+
+
+def _passages_of_columns(columns: dict[str, Any]) -> list[Passage]:
+    ids = _column(columns.get("ids"))
+    texts = _column(columns.get("documents") or columns.get("document"))
+    metadatas = _column(columns.get("metadatas") or columns.get("metadata"))
+    scores = _column(columns.get("distances") or columns.get("scores"))
+    if not (ids or (texts and metadatas)) or any(isinstance(text, dict) for text in texts):
+        return []
+    return [
+        Passage(
+            _id(_at(ids, place)),
+            said(_at(texts, place)),
+            None,
+            _number(_at(scores, place)),
+            metadata if isinstance(metadata := _at(metadatas, place), dict) else None,
+        )
+        for place in range(max(len(ids), len(texts)))
+    ]
+
+
+def _column(value: Any) -> list[Any]:
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        return value[0]
+    return value if isinstance(value, list) else []
+
+
+def _at(column: list[Any], place: int) -> Any:
+    return column[place] if place < len(column) else None
+
+
+def _first_text(item: dict[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next((text for key in keys if (text := said(item.get(key))) is not None), None)
+
+
+def _first_id(item: dict[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next((found for key in keys if (found := _id(item.get(key))) is not None), None)
+
+
+def _id(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return canonical_chunk_id(value) or None if said(str(value)) else None
+
+
+def _first_number(item: dict[str, Any], keys: tuple[str, ...]) -> float | None:
+    return next((found for key in keys if (found := _number(item.get(key))) is not None), None)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if abs(number) != float("inf") and number == number else None  # noqa: PLR0124 - NaN
+
+
+def iter_numbered(attributes: dict[str, Any], prefix: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (N, {rest: value}) of the flat keys `prefixN.rest`, in order of N."""
+    grouped: dict[int, dict[str, Any]] = {}
+    start = len(prefix)
+    for key, value in attributes.items():
+        if key.startswith(prefix):
+            number, _, rest = key[start:].partition(".")
+            if number.isdecimal():
+                grouped.setdefault(int(number), {})[rest] = value
+    yield from sorted(grouped.items())

@@ -1,0 +1,81 @@
+"""The spans of a trace as a tree: which is the entry, what lies below what."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from ingest.traces.facts import SpanFacts
+
+_NOT_A_TURN = frozenset({"evaluator"})
+
+
+class Node(NamedTuple):
+    """One span with all that is known of it."""
+
+    span_id: str
+    facts: SpanFacts
+    started_ns: int
+    version_ns: int
+    user_id: str | None
+
+    def merged(self, other: "Node") -> "Node":
+        """Return this span with what `other`, a log event or another export of it, adds; a later question counts."""
+        mine, theirs = self.facts, other.facts
+        filled = {
+            name: getattr(theirs, name)
+            for name in SpanFacts.__struct_fields__
+            if not getattr(mine, name) and getattr(theirs, name)
+        }
+        if theirs.of and theirs.question:
+            filled["question"] = theirs.question
+        filled["is_silent"] = mine.is_silent and theirs.is_silent
+        filled["of"] = mine.of and theirs.of
+        return Node(
+            self.span_id,
+            msgspec.structs.replace(mine, **filled),
+            self.started_ns or other.started_ns,
+            max(self.version_ns, other.version_ns),
+            self.user_id or other.user_id,
+        )
+
+
+class SpanTree:
+    """Spans by start time, their parents, and the entry spans: the highest that belong to AI software."""
+
+    def __init__(self, nodes: list[Node]) -> None:
+        """Take the merged spans of one trace, in order of start time."""
+        self.nodes = nodes
+        self._by_id = {node.span_id: node for node in nodes}
+
+    @cached_property
+    def ai_nodes(self) -> list[Node]:
+        """The spans of AI software, in order of start time."""
+        return [node for node in self.nodes if node.facts.kind]
+
+    @cached_property
+    def entries(self) -> list[Node]:
+        """AI spans below no other AI span; their parent may be an HTTP span, missing, or none."""
+        return [
+            node
+            for node in self.ai_nodes
+            if node.facts.kind not in _NOT_A_TURN and not any(above.facts.kind for above in self.ancestors(node))
+        ]
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """Yield the known spans above `node`, nearest first; a cycle ends the walk."""
+        seen = {node.span_id}
+        above = self._by_id.get(node.facts.parent)
+        while above is not None and above.span_id not in seen:
+            seen.add(above.span_id)
+            yield above
+            above = self._by_id.get(above.facts.parent)
+
+    def of_kind(self, *kinds: str) -> list[Node]:
+        """Return the spans of these kinds, in order of start time."""
+        return [node for node in self.ai_nodes if node.facts.kind in kinds]
+
+    def depth(self, node: Node) -> int:
+        """Return how many known spans lie above `node`."""
+        return sum(1 for _ in self.ancestors(node))

@@ -1,0 +1,145 @@
+"""What was asked and answered in a trace, by whom, when, at what cost, and what went wrong."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from ingest.traces.facts import SpanFacts
+from ingest.traces.tree import Node, SpanTree
+
+_Value = TypeVar("_Value")
+_SPEAKING = ("trace", "agent", "chain")
+_CLIENT_ERROR = 400
+
+
+class Turn(NamedTuple):
+    """One turn as the spans tell it; times in nanoseconds since 1970 UTC."""
+
+    entries: list[Node]
+    question: str | None
+    answer: str | None
+    is_cut: bool
+    error: str | None
+    failed_steps: tuple[str, ...]
+    session_id: str | None
+    user_id: str | None
+    model: str | None
+    prompt_version: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    started_ns: int
+    latency_ms: float | None
+
+
+class Reply(NamedTuple):
+    """The answer, and whether its stream was cut."""
+
+    text: str | None
+    is_cut: bool
+
+
+def read_turn(tree: SpanTree) -> Turn:
+    """Return what the spans of `tree` tell about the turn; its question may be None."""
+    entries = tree.entries
+    spans = [node for node in entries if node.facts.kind != "trace"] or entries
+    models = leaf_models(tree)
+    reply = _reply(tree, models)
+    error = _error(tree, entries, reply)
+    order = [*entries, *tree.ai_nodes]
+    return Turn(
+        entries=entries,
+        question=_question(tree, models),
+        answer=reply.text,
+        is_cut=reply.is_cut,
+        error=error,
+        failed_steps=() if error else _failed_steps(tree),
+        session_id=_first(order, lambda facts: facts.session_id),
+        user_id=next((node.user_id for node in order if node.user_id), None),
+        model=_first(reversed(models), lambda facts: facts.model) or _first(order, lambda facts: facts.model),
+        prompt_version=_first([*reversed(models), *order], lambda facts: facts.prompt_version),
+        input_tokens=_summed(models, order, lambda facts: facts.input_tokens),
+        output_tokens=_summed(models, order, lambda facts: facts.output_tokens),
+        cost=_summed(models, order, lambda facts: facts.cost),
+        started_ns=min((node.started_ns for node in spans if node.started_ns), default=0),
+        latency_ms=_latency_ms(spans, entries),
+    )
+
+
+def leaf_models(tree: SpanTree) -> list[Node]:
+    """Return the model calls that hold no other model call: a wrapper repeats what is inside it."""
+    models = tree.of_kind("llm")
+    wrapping = {above.span_id for node in models for above in tree.ancestors(node) if above.facts.kind == "llm"}
+    return [node for node in models if node.span_id not in wrapping]
+
+
+def _question(tree: SpanTree, models: list[Node]) -> str | None:
+    """The entry's own words; else those of the highest span that has any; else what the last model was asked."""
+    entries = sorted(tree.entries, key=lambda node: node.facts.kind != "trace")
+    stated = _first((node for node in entries if node.facts.kind in _SPEAKING), lambda facts: facts.question)
+    if stated is None:
+        below = sorted(tree.of_kind(*_SPEAKING), key=tree.depth)
+        stated = _first(below, lambda facts: facts.question)
+    if stated is None:
+        stated = _asked_of_models(tree, models)
+    return stated or _first(tree.of_kind("retriever", "reranker"), lambda facts: facts.query or facts.question)
+
+
+def _asked_of_models(tree: SpanTree, models: list[Node]) -> str | None:
+    asked = [node.facts.question for node in models if node.facts.question]
+    if not asked:
+        return None
+    queries = [text for node in tree.of_kind("retriever") if (text := node.facts.query or node.facts.question)]
+    last = asked[-1]
+    for shorter in [*asked[:-1], *queries]:  # a prompt built around the question holds it
+        if len(shorter) * 2 < len(last) and shorter in last:
+            return shorter
+    return last
+
+
+def _reply(tree: SpanTree, models: list[Node]) -> Reply:
+    entries = sorted(tree.entries, key=lambda node: node.facts.kind != "trace")
+    stated = _first((node for node in entries if node.facts.kind in _SPEAKING), lambda facts: facts.answer)
+    last = models[-1].facts if models else SpanFacts()
+    if stated is None:
+        return Reply(last.answer, last.is_cut and last.answer is not None)
+    is_fragment = last.answer is not None and len(last.answer.rstrip()) > len(stated.rstrip())
+    if is_fragment and last.answer and last.answer.startswith(stated.rstrip()):
+        return Reply(last.answer, is_cut=True)
+    return Reply(stated, last.is_cut)
+
+
+def _error(tree: SpanTree, entries: Sequence[Node], reply: Reply) -> str | None:
+    stated = _first(entries, lambda facts: facts.error)
+    deepest = sorted((node for node in tree.ai_nodes if node.facts.error), key=tree.depth, reverse=True)
+    inside = _first(deepest, lambda facts: facts.error)
+    if stated is not None:
+        return inside if inside and inside.endswith(stated) else stated
+    if reply.text is None and inside is not None:
+        return inside
+    statuses = (node.facts.http_status for node in tree.nodes if not node.facts.parent)
+    status = next((status for status in statuses if status and status >= _CLIENT_ERROR), None)
+    return f"HTTP {status}" if status else None
+
+
+def _failed_steps(tree: SpanTree) -> tuple[str, ...]:
+    return tuple(f"{node.facts.name}: {node.facts.error}" for node in tree.ai_nodes if node.facts.error)
+
+
+def _latency_ms(spans: Sequence[Node], entries: Sequence[Node]) -> float | None:
+    started = [node.started_ns for node in spans if node.started_ns]
+    ended = [node.facts.end_ns for node in spans if node.facts.end_ns]
+    if started and ended and max(ended) >= min(started):
+        return (max(ended) - min(started)) / 1e6
+    return _first(entries, lambda facts: facts.latency_ms)
+
+
+def _first(nodes: Iterable[Node], read: Callable[[SpanFacts], _Value | None]) -> _Value | None:
+    return next((value for node in nodes if (value := read(node.facts)) is not None), None)
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _summed(models: list[Node], order: list[Node], read: Callable[[SpanFacts], _Number | None]) -> _Number | None:
+    numbers = [value for node in models if (value := read(node.facts)) is not None]
+    return sum(numbers) if numbers else _first(order, read)
