@@ -174,9 +174,11 @@ def _mode_finding(mode: str, old: Figures, new: Figures, limits: Tolerances) -> 
     half = new.half_of(mode)
     if after is None:
         sentence = f"mode {mode}: missing from the current run; what is not measured does not pass"
-        return Finding(mode, "missing", old.modes[mode], None, None, passed=False, sentence=sentence, half=half)
+        return Finding(
+            f"mode {mode}", "missing", old.modes[mode], None, None, passed=False, sentence=sentence, half=half
+        )
     tolerance = limits.modes.get(mode, limits.mode)
-    return _compared(mode, "mode", old.modes[mode], after, tolerance, half=half, rising=False)
+    return _compared(f"mode {mode}", "mode", old.modes[mode], after, tolerance, half=half, rising=False)
 
 
 def _compared(  # noqa: PLR0913 - what a comparison is made of

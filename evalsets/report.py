@@ -169,6 +169,10 @@ class Clock(StrictModel):
     """Median and 95th percentile in seconds, by step."""
     items: dict[str, CallClock] = Field(default_factory=dict)
 
+    def save(self, path: Path) -> None:
+        """Write the readings."""
+        path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
 
 class Report(StrictModel):
     """What a run found. The first four figures are the headline; errors count as failures in all of them."""

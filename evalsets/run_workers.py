@@ -1,6 +1,7 @@
 """The workers of a run: each takes the next item, makes its calls in order and journals every finished one."""
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -78,13 +79,14 @@ class Workers:
         self._total = len(plan.eval_set.items) * plan.settings.repeat
         self._done = self._failed = self._reused = 0
         self._steps: dict[str, _Step] = {}
+        self._started_at = time.monotonic()
 
     async def carry_out(self, *, takes_signals: bool) -> None:
         """Run every item; return when all are done or the run was stopped."""
         threads = ThreadPool()
         self._caller = Caller(self._settings, self._budget, threads)
         self._steps = self._prepared_steps()
-        self._journal.note("started", plan=self._plan.configs, items=len(self._plan.eval_set.items))
+        self._journal.note("started", at=round(time.time(), 3), plan=self._plan.configs)
         jobs = ((item, repeat) for repeat in range(self._settings.repeat) for item in self._plan.eval_set.items)
         try:
             async with anyio.create_task_group() as watch:
@@ -110,7 +112,14 @@ class Workers:
         if self._cache is not None:
             self._cache.close()
         slowed = sum(pace.slowed for pace in {step.pace for step in self._steps.values()})
-        self._journal.note("ended", status=self._status, reason=self._reason, slowed=slowed)
+        self._journal.note(
+            "ended",
+            at=round(time.time(), 3),
+            wall_s=round(time.monotonic() - self._started_at, 3),
+            status=self._status,
+            reason=self._reason,
+            slowed=slowed,
+        )
 
     def _prepared_steps(self) -> dict[str, _Step]:
         pipeline, judge = self._plan.pipeline, self._plan.judge

@@ -19,15 +19,22 @@ class PythonPipeline(Pipeline):
     kind: ClassVar[str] = "python"
 
     def __init__(
-        self, target: Any, *, name: str = "", options: Mapping[str, Any] | None = None, version: str = ""
+        self,
+        target: Any,
+        *,
+        name: str = "",
+        target_path: str = "",
+        options: Mapping[str, Any] | None = None,
+        version: str = "",
     ) -> None:
         """Take the object itself, or build it from a class or factory with `options`.
 
-        `version` goes into the fingerprint: name it when the code behind the same name has changed.
+        `target_path` and `version` go into the fingerprint: name a version when the code behind a path has changed.
         """
         self._options = dict(options or {})
         self._target = _built(target, self._options, name)
         self._version = version or str(getattr(self._target, "version", "") or "")
+        self._path = target_path or _path_of(target)
         self.name = name or type(self._target).__qualname__
         if asks(self._target):
             self.steps = ("ask",)
@@ -41,7 +48,7 @@ class PythonPipeline(Pipeline):
 
     def settings(self) -> dict[str, Any]:
         """Return the name, the options it was built with, and its version."""
-        return {"target": self.name, "options": self._options, "version": self._version}
+        return {"target": self._path, "options": self._options, "version": self._version}
 
     def _bind(self) -> None:
         """Make each step async exactly when the user's own is, which is how the runner tells them apart."""
@@ -81,12 +88,12 @@ class PythonPipeline(Pipeline):
                 return
 
 
-def load_target(path: str) -> Any:
-    """Import `module:attr` with the current folder importable; errors say which part is missing."""
+def load_target(path: str, *, folder: Path | None = None) -> Any:
+    """Import `module:attr` with the folder (default: the current one) importable; errors say which part is missing."""
     module_name, _, attribute = path.partition(":")
     if not module_name or not attribute:
         raise BadInputError(f"pipeline {path!r} is not of the form module:attr, such as my_app.rag:pipeline")
-    if (here := str(Path.cwd())) not in sys.path:
+    if (here := str((folder or Path()).resolve())) not in sys.path:
         sys.path.insert(0, here)
     try:
         target: Any = import_module(module_name)
@@ -137,6 +144,11 @@ def _takes(function: Any, positional: int) -> bool:
     except ValueError:
         return True
     return True
+
+
+def _path_of(target: Any) -> str:
+    named = target if hasattr(target, "__qualname__") else type(target)
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def _public(target: Any) -> str:

@@ -1,0 +1,128 @@
+"""Run a pipeline over a set of a workspace, or of a file without one."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation_app.service.set_references import resolve
+from curation_app.workspace import Settings, Workspace, find_workspace
+from evalsets.chunks import Chunk
+from evalsets.clock_reading import read_clock
+from evalsets.corpus_file import read_corpus
+from evalsets.errors import BadInputError
+from evalsets.eval_set import EvalSet
+from evalsets.judges.base import FactsJudge, Judge
+from evalsets.pipelines.base import Pipeline
+from evalsets.pipelines.loading import Surroundings, build_pipeline, pipeline_for
+from evalsets.report import Clock, Report, clock_path, journal_path
+from evalsets.run_settings import RunSettings
+from evalsets.runner import Observer, run
+
+
+class RunRequest(NamedTuple):
+    """What a person asks to be run; an empty `set_ref` is the workspace's default set."""
+
+    set_ref: str = ""
+    pipeline: str = ""
+    responses: Path | None = None
+    corpus: Path | None = None
+    judge: str = ""
+    out: Path | None = None
+    resume: bool = False
+    retry_failed: bool = False
+    settings: RunSettings = RunSettings()
+
+
+class RunResult(NamedTuple):
+    """The report, the clock's readings, and where both were written."""
+
+    report: Report
+    clock: Clock
+    path: Path
+
+
+def carry_out(request: RunRequest, folder: Path | None, observer: Observer | None = None) -> RunResult:
+    """Run and write the report, its clock and its journal; `folder` is the workspace's, default: here or above."""
+    workspace = workspace_or_none(folder)
+    eval_set = resolve(request.set_ref, folder).eval_set
+    pipeline = pipeline_of(request, workspace)
+    path = request.out or _default_path(workspace, eval_set, pipeline)
+    report = run(
+        eval_set,
+        pipeline,
+        judge_of(request, workspace),
+        request.settings,
+        journal_path=journal_path(path),
+        resume=request.resume,
+        retry_failed=request.retry_failed,
+        observer=observer,
+    )
+    report.save(path)
+    clock = read_clock(journal_path(path))
+    clock.save(clock_path(path))
+    return RunResult(report, clock, path)
+
+
+def workspace_or_none(folder: Path | None) -> Workspace | None:
+    """Return the workspace, or None where there is none: a set file and a pipeline are enough to run."""
+    try:
+        return find_workspace(folder)
+    except BadInputError:
+        if folder is not None:
+            raise
+        return None
+
+
+def pipeline_of(request: RunRequest, workspace: Workspace | None) -> Pipeline:
+    """Return the pipeline of a request: recorded responses when they are given, else by name."""
+    around = surroundings(workspace, request.corpus)
+    if request.responses is not None:
+        return build_pipeline(
+            "recorded", {"path": str(request.responses.resolve())}, around, name=request.responses.stem
+        )
+    sections = pipeline_sections(workspace)
+    reference = request.pipeline or next(iter(sections), "keyword")
+    return pipeline_for(reference, sections, around)
+
+
+def pipeline_sections(workspace: Workspace | None) -> dict[str, Mapping[str, Any]]:
+    """Return the pipelines that errata.toml names, in its order."""
+    settings = _settings(workspace)
+    return {name: section.model_dump() for name, section in settings.pipelines.items()}
+
+
+def surroundings(workspace: Workspace | None, corpus: Path | None) -> Surroundings:
+    """Return what pipelines are made from: the corpus file given, else the workspace's chunk store."""
+
+    def chunks() -> Sequence[Chunk]:
+        if corpus is not None:
+            return read_corpus(corpus)
+        from curation_app.service.set_places import whole_corpus
+
+        found = whole_corpus(workspace) if workspace is not None else None
+        if not found:
+            raise BadInputError("there is no corpus to search; name one with --corpus FILE, or run `errata corpus add`")
+        return list(found.values())
+
+    return Surroundings(chunks, workspace.root if workspace is not None else Path.cwd())
+
+
+def judge_of(request: RunRequest, workspace: Workspace | None) -> Judge:
+    """Return the judge of a request, by default the one errata.toml names."""
+    kind = request.judge or _settings(workspace).judge.kind
+    if kind == "facts":
+        return FactsJudge()
+    raise BadInputError(f"there is no judge {kind!r}; the judges are facts")
+
+
+def _settings(workspace: Workspace | None) -> Settings:
+    return workspace.settings() if workspace is not None else Settings()
+
+
+def _default_path(workspace: Workspace | None, eval_set: EvalSet, pipeline: Pipeline) -> Path:
+    if workspace is None:
+        raise BadInputError("outside a workspace a run needs --out FILE, where its report is written")
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in pipeline.name)
+    return workspace.runs_folder / f"{eval_set.name}-{name}-{stamp}.json"
