@@ -1,0 +1,60 @@
+"""A set's difference on a page: by mode, with removed and added words marked."""
+
+import streamlit as st
+
+from curation_app.components.modes import MODE_MARKDOWN_COLOURS, MODE_SHAPES
+from curation_app.components.page_text import safe_html
+from evalsets.diff_formats.outline import Detail, Entry, Outline
+from evalsets.items import Mode
+from evalsets.word_diff import Part, Segment
+
+_SHOWN_AT_MOST = 50
+_STYLE = {
+    Part.REMOVED: ("del", "background:rgba(194,98,12,.18);text-decoration:line-through"),
+    Part.ADDED: ("ins", "background:rgba(27,138,107,.22);text-decoration:none;font-weight:600"),
+}
+_SIGNS = {"+": "new", "-": "gone", "~": "changed"}
+
+
+def show_outline(plan: Outline) -> None:
+    """Show what changes, grouped by mode, fifty entries of each at most."""
+    for group in plan.counts:
+        if group.entries:
+            colour, shape = MODE_MARKDOWN_COLOURS[group.mode], MODE_SHAPES[group.mode]
+            name = mode_words(group.mode)
+            st.markdown(f":{colour}[{shape}] **{name}**  {group.before} before, {group.after} after")
+            _show_entries(group.entries)
+    if plan.known_failing:
+        st.markdown("**Known failing**")
+        _show_entries(plan.known_failing)
+
+
+def mode_words(mode: Mode) -> str:
+    """Return a mode as it is read on pages."""
+    return mode.value.replace("_", " ")
+
+
+def _show_entries(entries: tuple[Entry, ...]) -> None:
+    st.html("".join(_entry_html(entry) for entry in entries[:_SHOWN_AT_MOST]))
+    if (rest := len(entries) - _SHOWN_AT_MOST) > 0:
+        st.caption(f"and {rest} more; `errata diff` shows all of them")
+
+
+def _entry_html(entry: Entry) -> str:
+    details = "".join(f"<li>{_detail_html(detail)}</li>" for detail in entry.details)
+    what = safe_html(f"{_SIGNS[entry.sign]}: {entry.what}" if entry.sign == "~" else entry.what)
+    head = f"<code>{safe_html(entry.item_id)}</code> <em>{what}</em> {safe_html(entry.headline)}"
+    block = "margin:0 0 .6rem 1rem;overflow-wrap:anywhere"
+    return f'<div style="{block}">{head}<ul style="margin:.2rem 0">{details}</ul></div>'
+
+
+def _detail_html(detail: Detail) -> str:
+    return f"{safe_html(detail.label)}: {''.join(_segment_html(segment) for segment in detail.segments)}"
+
+
+def _segment_html(segment: Segment) -> str:
+    text = safe_html(segment.text)
+    if segment.part is Part.SAME:
+        return text
+    tag, style = _STYLE[segment.part]
+    return f'<{tag} style="{style}">{text}</{tag}>'
