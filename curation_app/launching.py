@@ -4,13 +4,11 @@ import os
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.errors import BadInputError
 
-APP_SCRIPT = Path(__file__).with_name("app.py")
 HOST = "127.0.0.1"
 
 
@@ -28,15 +26,9 @@ def plan_launch(workspace: Workspace, *, port: int, host: str = HOST) -> Launch:
     command = [
         sys.executable,
         "-m",
-        "streamlit",
-        "run",
-        str(APP_SCRIPT),
+        "curation_app.serving",
         f"--server.port={free_port}",
         f"--server.address={host}",
-        "--server.headless=true",
-        "--browser.gatherUsageStats=false",
-        "--server.fileWatcherType=none",
-        "--client.toolbarMode=minimal",
     ]
     return Launch(command, {**os.environ, WORKSPACE_VARIABLE: str(workspace.root)}, f"http://{host}:{free_port}")
 

@@ -103,6 +103,16 @@ def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *,
     return [DayFigures._make((*row, signals.get(row[0], {}), latencies.get(row[0], _NO_LATENCY))) for row in turns]
 
 
+def read_first_days(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str) -> dict[str, date]:
+    """Return the first day of each group of `by`, earliest first."""
+    rows = connection.execute(
+        f"""SELECT {GROUPS[by]} AS part, min(day) AS first FROM daily_turns {_NARROWED}
+        GROUP BY part ORDER BY first, part""",  # noqa: S608 - our own expressions
+        filters._asdict(),
+    ).fetchall()
+    return dict(rows)
+
+
 def read_choices(connection: duckdb.DuckDBPyConnection) -> DailyChoices:
     """Return the days, sources, models and prompt versions there are."""
     row = connection.execute(

@@ -1,0 +1,253 @@
+"""What production does after launch: figures by day from the tables kept up at ingest, and what moved among them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import NamedTuple
+
+from curation_app.service.changes import Amounts, Change, Share, daily_change, rate_change
+from curation_app.service.measures import MEASURES, Measure, amount_of, change_between, share_of, shown
+from curation_app.workspace import Workspace
+from evalsets.statistics import wilson_interval
+from evalsets.words import content_words
+from ingest.daily_reading import (
+    DailyChoices,
+    DailyFilter,
+    DayFigures,
+    Freshness,
+    WordCount,
+    read_choices,
+    read_figures,
+    read_first_days,
+    read_freshness,
+    read_words,
+)
+from ingest.log_store import LogStore
+
+RECENT_DAYS = 7
+LEAST_QUESTIONS = 4
+SHOWN_WORDS = 8
+
+
+class Point(NamedTuple):
+    """A figure on one day, with its interval where it has one."""
+
+    day: date
+    value: float | None
+    low: float | None
+    high: float | None
+    total: int
+
+
+class Gauge(NamedTuple):
+    """One measure over the chosen days: its value now, how it changed, and the days."""
+
+    measure: Measure
+    value: float | None
+    share: Share | None
+    change: Change
+    points: tuple[Point, ...]
+
+
+class VersionRow(NamedTuple):
+    """A prompt version or model, with its figures and whether each differs from the version before."""
+
+    name: str
+    figures: DayFigures
+    first_day: date
+    changes: dict[str, Change]
+
+
+class GrowingWord(NamedTuple):
+    """A word that more questions hold than before; rates are of all questions."""
+
+    word: str
+    recent: int
+    before: int
+    change: Change
+
+
+class MonitorView(NamedTuple):
+    """Everything the Monitor page shows."""
+
+    filters: DailyFilter
+    recent_from: date
+    gauges: tuple[Gauge, ...]
+    versions: tuple[VersionRow, ...]
+    models: tuple[VersionRow, ...]
+    words: tuple[GrowingWord, ...]
+    findings: tuple[str, ...]
+
+
+def choices(workspace: Workspace) -> DailyChoices | None:
+    """Return what the log holds to choose from; None when there is no log."""
+    store = LogStore(workspace.logs_path)
+    if not store.exists:
+        return None
+    with store.unit() as connection:
+        found = read_choices(connection)
+    return found if found.first_day is not None else None
+
+
+def freshness(workspace: Workspace) -> Freshness:
+    """Return how old the log is."""
+    with LogStore(workspace.logs_path).unit() as connection:
+        return read_freshness(connection)
+
+
+def look(workspace: Workspace, filters: DailyFilter) -> MonitorView | None:
+    """Return the figures under the filters; None when no turn is left."""
+    with LogStore(workspace.logs_path).unit() as connection:
+        days = read_figures(connection, filters)
+        if not days:
+            return None
+        spans = _spans([day.group for day in days])
+        narrowed = [filters._replace(first_day=first, last_day=last) for first, last in (spans.before, spans.recent)]
+        whole, before, recent = (
+            next(iter(read_figures(connection, one, by="all")), None) for one in (filters, *narrowed)
+        )
+        versions = {by: read_figures(connection, filters, by=by) for by in ("prompt_version", "model")}
+        firsts = {by: read_first_days(connection, filters, by=by) for by in versions}
+        words = read_words(
+            connection,
+            filters._replace(first_day=days[0].group, last_day=days[-1].group),
+            recent_from=spans.recent[0],
+            least=LEAST_QUESTIONS,
+        )
+    seen = _Seen(days, spans, whole or days[0], before, recent)
+    gauges = tuple(_gauge(measure, seen) for measure in MEASURES)
+    tables = {by: tuple(_version_rows(rows, firsts[by])) for by, rows in versions.items()}
+    growing = tuple(_growing(words, before, recent))
+    return MonitorView(
+        filters=filters,
+        recent_from=spans.recent[0],
+        gauges=gauges,
+        versions=tables["prompt_version"],
+        models=tables["model"],
+        words=growing,
+        findings=(
+            *_version_findings(tables["prompt_version"]),
+            *_recent_findings(gauges, spans),
+            *_word_findings(growing),
+        ),
+    )
+
+
+class _Spans(NamedTuple):
+    before: tuple[date, date]
+    recent: tuple[date, date]
+
+
+def _spans(days: Sequence[date]) -> _Spans:
+    """Split the days: the last week, or the second half of less than two, against up to four times as many before."""
+    first, last = days[0], days[-1]
+    length = min(RECENT_DAYS, max(((last - first).days + 1) // 2, 1))
+    recent_from = last - timedelta(days=length - 1)
+    before_from = max(first, recent_from - timedelta(days=4 * length))
+    return _Spans((before_from, recent_from - timedelta(days=1)), (recent_from, last))
+
+
+class _Seen(NamedTuple):
+    """The chosen days one by one and taken together."""
+
+    days: Sequence[DayFigures]
+    spans: _Spans
+    whole: DayFigures
+    before: DayFigures | None
+    recent: DayFigures | None
+
+
+def _gauge(measure: Measure, seen: _Seen) -> Gauge:
+    points = tuple(_point(measure, day) for day in seen.days)
+    if measure.kind == "daily":
+        counts = {day.group: float(measure.numerator(day)) for day in seen.days}
+        change = daily_change(*(_counts_within(counts, span) for span in seen.spans))
+        return Gauge(measure, float(measure.numerator(seen.whole)), None, change, points)
+    change = change_between(measure, seen.before, seen.recent) if seen.before and seen.recent else Change(None, None)
+    if measure.kind == "rate":
+        share = share_of(measure, seen.whole)
+        return Gauge(measure, share.rate, share, change, points)
+    return Gauge(measure, amount_of(measure, seen.whole), None, change, points)
+
+
+def _counts_within(counts: dict[date, float], span: tuple[date, date]) -> list[float]:
+    length = (span[1] - span[0]).days + 1
+    return [counts.get(span[0] + timedelta(days=number), 0.0) for number in range(length)]
+
+
+def _point(measure: Measure, day: DayFigures) -> Point:
+    if measure.kind == "rate":
+        share = share_of(measure, day)
+        if share.rate is None:
+            return Point(day.group, None, None, None, 0)
+        interval = wilson_interval(min(share.part, share.total), share.total)
+        return Point(day.group, share.rate, interval.low, interval.high, share.total)
+    if measure.kind == "daily":
+        return Point(day.group, float(measure.numerator(day)), None, None, day.interactions)
+    if measure.kind == "latency":
+        bounds = day.latency.p50_bounds if measure.name == "p50" else day.latency.p95_bounds
+        low, high = bounds or (None, None)
+        return Point(day.group, amount_of(measure, day), low, high, day.latency.timed)
+    amounts = Amounts(day.priced, day.cost, day.cost_squares)
+    if amounts.mean is None or day.priced == 1:
+        return Point(day.group, amounts.mean, None, None, day.priced)
+    half_width = 1.96 * amounts.error
+    return Point(day.group, amounts.mean, max(amounts.mean - half_width, 0.0), amounts.mean + half_width, day.priced)
+
+
+def _version_rows(rows: Sequence[DayFigures], firsts: dict[str, date]) -> Iterator[VersionRow]:
+    by_name = {row.group: row for row in rows}
+    last: DayFigures | None = None
+    for name, first_day in firsts.items():
+        figures = by_name[name]
+        compared = [measure for measure in MEASURES if measure.kind != "daily"]
+        changes = {measure.name: change_between(measure, last, figures) for measure in compared} if last else {}
+        yield VersionRow(name, figures, first_day, changes)
+        last = figures
+
+
+def _growing(words: Sequence[WordCount], before: DayFigures | None, recent: DayFigures | None) -> Iterator[GrowingWord]:
+    if before is None or recent is None:
+        return
+    rows = [
+        GrowingWord(
+            count.word,
+            count.recent,
+            count.before,
+            rate_change(Share(count.before, before.interactions), Share(count.recent, recent.interactions)),
+        )
+        for count in words
+        if content_words(count.word)
+    ]
+    grown = [row for row in rows if row.change.low is not None and row.change.low > 0]
+    yield from sorted(grown, key=lambda row: -(row.change.low or 0))[:SHOWN_WORDS]
+
+
+def _version_findings(rows: Sequence[VersionRow]) -> Iterator[str]:
+    for last, row in pairwise(rows):
+        for measure in MEASURES:
+            change = row.changes.get(measure.name)
+            if change and change.is_more_than_noise:
+                names = row.name or "unknown", last.name or "unknown"
+                yield f"{_sentence(measure, change)} with prompt {names[0]} (before: {names[1]})"
+
+
+def _recent_findings(gauges: Sequence[Gauge], spans: _Spans) -> Iterator[str]:
+    since = f"since {spans.recent[0]:%-d %B}"
+    for gauge in gauges:
+        if gauge.change.is_more_than_noise:
+            yield f"{_sentence(gauge.measure, gauge.change)} {since}"
+
+
+def _word_findings(words: Sequence[GrowingWord]) -> Iterator[str]:
+    if words:
+        named = ", ".join(f"“{word.word}” ({word.before} → {word.recent})" for word in words[:4])
+        yield f"Asked about more than before: {named}"
+
+
+def _sentence(measure: Measure, change: Change) -> str:
+    rose = (change.after or 0) > (change.before or 0)
+    return (
+        f"{measure.title} {'rose' if rose else 'fell'} from {shown(measure, change.before)} "
+        f"to {shown(measure, change.after)}"
+    )
