@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evalsets.figures import at_share
 from evalsets.journal import CallRecord, JournalIndex, read_calls
 from evalsets.report import CallClock, Clock
 
@@ -45,18 +46,11 @@ def _latencies(calls: Sequence[CallRecord]) -> dict[str, dict[str, float]]:
     for call in calls:
         if call.is_ok:
             seconds.setdefault(call.key.step, []).append(call.seconds)
-    return {
-        step: {"median": _at_share(values, 0.5), "p95": _at_share(values, 0.95)} for step, values in seconds.items()
-    }
+    return {step: {"median": _rounded(values, 0.5), "p95": _rounded(values, 0.95)} for step, values in seconds.items()}
 
 
-def _at_share(values: list[float], share: float) -> float:
-    """Return the value at a share of the sorted values, between two by their distance."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return round(ordered[below] + (ordered[above] - ordered[below]) * (place - below), 4)
+def _rounded(seconds: Sequence[float], share: float) -> float:
+    return round(at_share(seconds, share) or 0.0, 4)
 
 
 def _iso(seconds: float) -> str:

@@ -62,6 +62,11 @@ class Figure(StrictModel):
     high: float | None = None
     interval: str = ""
     """The method of the 95 % interval [low, high] of the strict figure; empty when there is none."""
+    interval_warning: str = ""
+    median: float | None = None
+    p95: float | None = None
+    sum: float | None = None
+    """Of an amount, such as tokens or cost: what an item takes in the middle and at worst, and all items together."""
     scored: int
     eligible: int
     total: int

@@ -60,19 +60,20 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
             )
         )
         if item.id not in known_failing:
-            rows.append((ItemGroup(item.mode.value, item.tags, item.group), scores))
+            rows.append((ItemGroup(item.mode.value, item.tags, item.group or f"item {item.id}"), scores))
     counted = [result for result in results if not result.is_known_failing]
     groups = [group for group, _ in rows]
     rates = [result.pass_rate for result in counted]
     modes = pass_figures(rates, groups, lambda group: (group.mode,))
     figures = [figure_of(metric, [scores[i] for _, scores in rows], groups) for i, metric in enumerate(metrics)]
+    by_name = {figure.name: figure for figure in figures}
     not_scored = sum(not result.is_scored for result in counted)
     end = _judged_end(end, not_scored, len(counted), plan.settings.max_error_share)
     return Report(
         headline=_headline(counted, end),
         status=end.status,
         status_reason=end.reason,
-        retrieval_recall=figures[0].value,
+        retrieval_recall=by_name[f"hit@{plan.settings.k}"].value,
         answer_accuracy=mean(rates) or 0.0,
         refusal_rate=mean([float(result.declined) for result in counted]) or 0.0,
         by_mode={mode: figure.rate for mode, figure in modes.items()},
@@ -93,7 +94,7 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         lenient_accuracy=mean([result.pass_rate for result in counted if result.is_scored]),
         modes=modes,
         tags=pass_figures(rates, groups, lambda group: group.tags),
-        metrics={figure.name: figure for figure in figures},
+        metrics=by_name,
         step_counts=_step_counts(counted),
         steadiness=_steadiness(counted, plan.settings.repeat),
         known_failing=tuple(sorted(known_failing)),
