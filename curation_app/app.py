@@ -1,7 +1,74 @@
-"""The Streamlit app: its pages in the order of the work."""
+"""The Streamlit app: its pages in the order of the work, with what waits on each."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import streamlit as st
 
-PAGES = ()
+from curation_app.components.identity import ask_reviewer, current_reviewer, keep_in_browser
+from curation_app.components.page_text import markdown_text
+from curation_app.service.waiting import waiting_counts
+from curation_app.workspace import app_workspace
+from evalsets.errors import ErrataError
 
-st.set_page_config(page_title="Errata", layout="wide")
+FOLDER = Path(__file__).parent
+
+
+class PageEntry(NamedTuple):
+    """One page: its file under pages/, its title and the count that says what waits there."""
+
+    file: str
+    title: str
+    waiting: str = ""
+
+
+PAGES = (
+    PageEntry("ingest", "Ingest"),
+    PageEntry("queue", "Queue", "candidates"),
+    PageEntry("label", "Label", "to_label"),
+    PageEntry("review", "Review", "disagreements"),
+    PageEntry("freeze", "Freeze", "ready"),
+    PageEntry("scores", "Scores"),
+    PageEntry("compare", "Compare"),
+    PageEntry("playground", "Playground"),
+    PageEntry("judge", "Judge"),
+    PageEntry("health", "Health"),
+    PageEntry("trends", "Trends"),
+    PageEntry("monitor", "Monitor"),
+    PageEntry("codes", "Sub-codes"),
+    PageEntry("cases", "Cases"),
+)
+
+
+def main() -> None:
+    """Draw the navigation, ask who is reviewing, and run the page."""
+    st.set_page_config(page_title="Errata", layout="wide")
+    st.html(FOLDER / "components" / "errata.css")
+    try:
+        workspace = app_workspace()
+        settings = workspace.settings()
+    except ErrataError as error:
+        st.error(markdown_text(str(error), 1000))
+        st.stop()
+    reviewer = current_reviewer()
+    counts = waiting_counts(workspace, reviewer, settings.review)
+    page = st.navigation([_page(entry, counts) for entry in PAGES if _path(entry).is_file()], position="top")
+    if not reviewer:
+        ask_reviewer()
+        st.stop()
+    keep_in_browser(reviewer)
+    st.caption(f"{markdown_text(reviewer)} · {markdown_text(workspace.root.name)}", text_alignment="right")
+    page.run()
+
+
+def _path(entry: PageEntry) -> Path:
+    return FOLDER / "pages" / f"{entry.file}.py"
+
+
+def _page(entry: PageEntry, counts: dict[str, int]) -> Any:
+    waiting = counts.get(entry.waiting, 0)
+    title = f"{entry.title} {waiting:,}" if waiting else entry.title
+    return st.Page(_path(entry), title=title, url_path=entry.file, default=entry.file == "queue")
+
+
+main()

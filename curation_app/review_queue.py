@@ -125,10 +125,22 @@ def page_queries(filters: QueueFilter, *, share: float, now: datetime, page: int
 
 def available_query(reviewer: str, filters: QueueFilter, *, share: float, now: datetime) -> Query:
     """Return the ids this reviewer may label, in order: what they hold, then as sorted, deferred ones last."""
+    query, values = _available(reviewer, filters, share=share, now=now)
+    order = f"holder IS NULL OR my_kind IS NOT NULL, my_kind IS NOT NULL, my_seq, {_ORDER[filters.sort]}"
+    return f"SELECT candidate_id FROM ({query}) ORDER BY {order}", values  # noqa: S608 - fixed clauses; every value is bound
+
+
+def browsing_query(reviewer: str, filters: QueueFilter, *, share: float, now: datetime) -> Query:
+    """Return the ids this reviewer may label as the list shows them, whoever has deferred what."""
+    query, values = _available(reviewer, filters, share=share, now=now)
+    return f"SELECT candidate_id FROM ({query}) ORDER BY {_ORDER[filters.sort]}", values  # noqa: S608 - fixed
+
+
+def _available(reviewer: str, filters: QueueFilter, *, share: float, now: datetime) -> Query:
     narrowed = filters.model_copy(update={"state": "", "reviewer": ""})
     where, values = _conditions(narrowed)
     query = f"""
-        SELECT candidate_id FROM (
+        SELECT * FROM (
             SELECT c.*, mine.kind AS my_kind, mine.seq AS my_seq, held.reviewer AS holder
             FROM candidates AS c
             LEFT JOIN readings AS r ON r.candidate_id = c.candidate_id
@@ -140,7 +152,6 @@ def available_query(reviewer: str, filters: QueueFilter, *, share: float, now: d
                 AND NOT EXISTS (SELECT 1 FROM current_adjudications AS a WHERE a.candidate_id = c.candidate_id)
         ) AS c
         WHERE {where}
-        ORDER BY holder IS NULL OR my_kind IS NOT NULL, my_kind IS NOT NULL, my_seq, {_ORDER[filters.sort]}
     """  # noqa: S608 - fixed clauses; every value is bound
     return query, [reviewer, now, share, reviewer, *values]
 

@@ -21,7 +21,15 @@ from curation_app.labels import (
     screen_token,
     verdict,
 )
-from curation_app.review_queue import QueueFilter, QueuePage, available_query, facet_query, page_queries, row_of
+from curation_app.review_queue import (
+    QueueFilter,
+    QueuePage,
+    available_query,
+    browsing_query,
+    facet_query,
+    page_queries,
+    row_of,
+)
 from curation_app.review_rows import (
     EVENT_COLUMNS,
     append_event,
@@ -142,6 +150,21 @@ class ReviewStore:
         """Return one candidate for this reviewer, claiming it when it is free; others may read a held one."""
         with self.unit() as connection:
             return self._open(connection, candidate_id, reviewer)
+
+    def step(self, candidate_id: str, reviewer: str, filters: QueueFilter, *, by: int) -> ReviewItem | None:
+        """Leave an item undecided and open the free one `by` places further in the list, or None at its end."""
+        query, values = browsing_query(reviewer, filters, share=self.double_label_share, now=self._clock())
+        with self.unit() as connection:
+            ids = [key for (key,) in rows_of(connection, query, values)]
+            if candidate_id not in ids:
+                return self._next(connection, reviewer, filters)
+            place = ids.index(candidate_id)
+            ahead = ids[place + 1 :] if by > 0 else ids[:place][::-1]
+            for other in ahead:
+                if self._claim(connection, other, reviewer) == reviewer:
+                    self._release(connection, candidate_id, reviewer)
+                    return self._open(connection, other, reviewer)
+        return None
 
     def claim(self, candidate_id: str, reviewer: str) -> str:
         """Claim an item by compare-and-swap; return the name of its holder, which is `reviewer` on success."""

@@ -1,0 +1,1 @@
+"""Pieces of the screens: safe text, the session, chunk cards, the key listener."""

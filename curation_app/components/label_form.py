@@ -1,0 +1,147 @@
+"""The right side of the Label page: mode, expected answer, facts, note, evidence, saved state and the decisions."""
+
+from functools import partial
+
+import streamlit as st
+
+from curation_app.components import label_actions
+from curation_app.components.chunk_cards import Card
+from curation_app.components.key_listener import ListenerState, listen
+from curation_app.components.label_actions import DECISION_KEYS, MODE_KEYS
+from curation_app.components.page_text import markdown_text, safe_html
+from curation_app.labels import DecisionKind
+from curation_app.review_store import ReviewItem
+from curation_app.service.evidence import (
+    MODE_MEANINGS,
+    MODE_WORDS,
+    Evidence,
+    Standing,
+    StatementEvidence,
+    contradictions,
+)
+from curation_app.service.labelling import Desk, facts_as_text
+from curation_app.session_keys import LabelScreen, field_key
+from evalsets.items import FAILURE_MODES, Mode
+
+_STATEMENTS_SHOWN = 6
+
+
+def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> None:
+    """Draw the form of the item on screen."""
+    item = screen.item
+    if item is None:
+        return
+    if item.held_by:
+        st.warning(f"{markdown_text(item.held_by)} is labelling this item. You can read it.")
+    _mode_field(desk, reviewer, item)
+    _text_fields(desk, reviewer, item)
+    evidence = desk.evidence(item, screen.content)
+    _evidence_lines(screen, item, evidence, cards)
+    undo = desk.store.last_decision(reviewer)
+    _decisions(desk, reviewer, item, undo.token if undo else "")
+    offered = evidence.offered.chunk_id if evidence.offered else ""
+    listen(
+        ListenerState(
+            token=item.token,
+            chunks={card.letter: card.chunk_id for card in cards if card.letter},
+            modes={key: mode.value for key, mode in MODE_KEYS.items()},
+            decisions=DECISION_KEYS,
+            offered=offered,
+            undo=undo.token if undo else "",
+            status=label_actions.status_words(screen),
+            is_problem=bool(screen.problem),
+            acknowledged=screen.acknowledged,
+        ),
+        partial(label_actions.on_listener, desk, reviewer),
+    )
+
+
+def _mode_field(desk: Desk, reviewer: str, item: ReviewItem) -> None:
+    key = field_key("mode", item.token)
+    modes = [mode.value for mode in FAILURE_MODES]
+    st.radio(
+        "What went wrong first?",
+        modes,
+        index=modes.index(item.draft.mode.value) if item.draft.mode in FAILURE_MODES else None,
+        format_func=lambda mode: f"{FAILURE_MODES.index(Mode(mode)) + 1}  {MODE_WORDS[Mode(mode)]}",
+        captions=[MODE_MEANINGS[mode] for mode in FAILURE_MODES],
+        key=key,
+        on_change=partial(label_actions.on_field, desk, reviewer, item.token, "mode", key),
+        help="Label the first thing that went wrong: when the right chunk was not retrieved, "
+        "the answer could not be right, whatever the model said.",
+    )
+
+
+def _text_fields(desk: Desk, reviewer: str, item: ReviewItem) -> None:
+    draft = item.draft
+    fields = (
+        ("expected", "Expected answer", draft.expected, "what the assistant should have said"),
+        (
+            "answer_facts",
+            "Facts the answer must contain",
+            facts_as_text(draft.answer_facts),
+            "one a line",
+        ),
+        ("note", "Note", draft.note, "what you saw; needed when you go against the evidence"),
+    )
+    for name, label, value, placeholder in fields:
+        key = field_key(name, item.token)
+        st.text_area(
+            label,
+            value,
+            height=68,
+            key=key,
+            placeholder=placeholder,
+            on_change=partial(label_actions.on_field, desk, reviewer, item.token, name, key),
+        )
+
+
+def _evidence_lines(screen: LabelScreen, item: ReviewItem, evidence: Evidence, cards: list[Card]) -> None:
+    letters = {card.chunk_id: card.letter for card in cards}
+    lines = [f"<div>gold: {safe_html(', '.join(screen.content.gold_chunk_ids) or 'none yet', 300)}</div>"]
+    lines += [_statement_line(each, letters) for each in evidence.statements[:_STATEMENTS_SHOWN]]
+    if evidence.suggested:
+        words = f"<b>{MODE_WORDS[evidence.suggested]}</b>: {safe_html(evidence.sentence)}"
+        lines.append(f"<div>→ evidence says {words}</div>")
+    elif evidence.sentence:
+        lines.append(f"<div>{safe_html(evidence.sentence)}</div>")
+    if evidence.offered:
+        chunk_id = safe_html(evidence.offered.chunk_id, 60)
+        lines.append(f'<div><span class="errata-key">g</span> takes {chunk_id} as gold</div>')
+    named = contradictions(screen.content, item.candidate.flagged_turn)
+    lines += [f'<div class="problem">{safe_html(each, 300)}</div>' for each in named]
+    st.html(f'<div class="errata-evidence" role="status">{"".join(lines)}</div>')
+
+
+def _statement_line(each: StatementEvidence, letters: dict[str, str]) -> str:
+    chunk = safe_html(each.chunk_id, 60)
+    place = {
+        Standing.RETRIEVED: f"in {letters.get(each.chunk_id, '')} {chunk}, retrieved",
+        Standing.CORPUS: f"in {chunk}, not retrieved",
+        Standing.NOWHERE: "nowhere in the corpus",
+    }[each.standing]
+    return f"<div>“{safe_html(each.statement, 80)}” stands {place}</div>"
+
+
+def _decisions(desk: Desk, reviewer: str, item: ReviewItem, undo_token: str) -> None:
+    buttons = (
+        (DecisionKind.LABEL, "Save and next  ctrl ↵", "primary"),
+        (DecisionKind.NOT_FAILURE, "Not a failure  n", "secondary"),
+        (DecisionKind.DEFER, "Defer  d", "secondary"),
+        (DecisionKind.SKIP, "Skip  s", "secondary"),
+    )
+    with st.container(horizontal=True, gap="small", key="errata-decisions"):
+        for kind, label, look in buttons:
+            st.button(
+                label,
+                type=look,  # type: ignore[arg-type]
+                key=f"{kind.value}-{item.token}",
+                disabled=bool(item.held_by),
+                on_click=partial(label_actions.decide, desk, reviewer, item.token, kind.value),
+            )
+        st.button(
+            "Undo  u",
+            key=f"undo-{item.token}-{undo_token}",
+            disabled=not undo_token,
+            on_click=partial(label_actions.take_back, desk, reviewer, item.token, undo_token),
+        )

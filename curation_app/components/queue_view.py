@@ -1,0 +1,139 @@
+"""The list of candidates with its filters, kept in the URL, fifty rows a page."""
+
+import math
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from curation_app import session_keys
+from curation_app.components.identity import current_reviewer
+from curation_app.components.page_text import plain_line
+from curation_app.review_queue import CandidateState, QueueFilter, QueueRow, QueueSort
+from curation_app.service.evidence import MODE_WORDS
+from curation_app.service.labelling import Desk
+from evalsets.items import Mode
+
+PAGE_SIZE = 50
+_CHOICES = {
+    "signal": "Signal",
+    "mode": "Suggested mode",
+    "model": "Model",
+    "prompt_version": "Prompt",
+    "language": "Language",
+    "reviewer": "Reviewer",
+    "batch": "Batch",
+}
+
+
+def show(desk: Desk) -> None:
+    """Draw the filters, the counts and one page of rows; a click opens the item on the Label page."""
+    st.write("What the log surfaced, most telling first. Open one, or start at the top of what the filters leave.")
+    if not desk.workspace.review_path.exists():
+        st.info("Nothing is here yet. `errata mine` surfaces candidates from the log; `errata ingest` loads one.")
+        return
+    filters = _filters(desk)
+    page_number = session_keys.queue_page_number()
+    page = desk.store.queue_page(filters, page=page_number, page_size=PAGE_SIZE)
+    _start(desk, filters, page.total)
+    if not page.rows:
+        st.info("No candidate fits these filters. Clear one of them, or mine more: `errata mine`.")
+        return
+    selected = st.dataframe(
+        _table(page.rows),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=_COLUMNS,
+        height="content",
+        key=f"queue-rows-{page_number}",
+    )
+    pages = math.ceil(page.total / PAGE_SIZE)
+    if pages > 1:
+        st.pagination(pages, key=session_keys.QUEUE_PAGE, bind="query-params")
+    rows = selected["selection"]["rows"]
+    if rows:
+        _open(desk, page.rows[rows[0]].candidate_id, filters)
+
+
+def _filters(desk: Desk) -> QueueFilter:
+    facets = desk.store.facets()
+    values: dict[str, Any] = {}
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        values["text"] = st.text_input("Words in the question", key="text", bind="query-params", width=210)
+        states = [state.value for state in CandidateState]
+        values["state"] = _choice("state", "State", [(state, 0) for state in states])
+        for name, label in _CHOICES.items():
+            if len(facets.get(name, [])) > 1:
+                values[name] = _choice(name, label, facets[name])
+        values["since"] = st.date_input("From", None, key="since", bind="query-params", width=130)
+        values["until"] = st.date_input("To", None, key="until", bind="query-params", width=130)
+        sorts = [sort.value for sort in QueueSort]
+        values["sort"] = st.selectbox("Sort", sorts, key="sort", bind="query-params", width=130)
+    return QueueFilter(**{name: value for name, value in values.items() if value})
+
+
+def _choice(name: str, label: str, options: list[tuple[str, int]]) -> str:
+    counts = dict(options)
+
+    def words(value: str) -> str:
+        shown = MODE_WORDS[Mode(value)] if name == "mode" and value in list(Mode) else value.replace("_", " ")
+        return f"{shown} {counts[value]:,}" if counts.get(value) else shown
+
+    picked = st.selectbox(
+        label, list(counts), index=None, format_func=words, key=name, bind="query-params", width=170, placeholder="any"
+    )
+    return str(picked or "")
+
+
+def _start(desk: Desk, filters: QueueFilter, total: int) -> None:
+    left = desk.store.remaining(current_reviewer(), filters)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{total:,}** candidates, **{left:,}** for you to label")
+        st.button(
+            "Label these", type="primary", disabled=not left, on_click=session_keys.start_labelling, args=(filters,)
+        )
+    if session_keys.wants_label_page():
+        st.switch_page("pages/label.py")
+
+
+def _open(desk: Desk, candidate_id: str, filters: QueueFilter) -> None:
+    session_keys.label_screen().filters = filters
+    session_keys.label_screen().show(desk.store.item(candidate_id, current_reviewer()))
+    st.switch_page("pages/label.py")
+
+
+def _table(rows: tuple[QueueRow, ...]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "question": [plain_line(row.question, 160) for row in rows],
+            "signals": [", ".join(signal.replace("_", " ") for signal in row.signals) for row in rows],
+            "suggested": [_mode_words(row.suggested_mode) for row in rows],
+            "state": [row.state.value for row in rows],
+            "by": [row.reviewer for row in rows],
+            "alike": [row.group_size for row in rows],
+            "asked": [row.asked_at for row in rows],
+            "model": [plain_line(row.model, 40) for row in rows],
+            "prompt": [plain_line(row.prompt_version, 20) for row in rows],
+            "priority": [row.priority for row in rows],
+        }
+    )
+
+
+def _mode_words(mode: str) -> str:
+    return MODE_WORDS[Mode(mode)] if mode in list(Mode) else ""
+
+
+_COLUMNS = {
+    "question": st.column_config.TextColumn("Question", width="large"),
+    "signals": st.column_config.TextColumn("Why it is here"),
+    "suggested": st.column_config.TextColumn("First guess", help="A suggestion with its evidence; never a label."),
+    "state": st.column_config.TextColumn("State"),
+    "by": st.column_config.TextColumn("By"),
+    "alike": st.column_config.NumberColumn("Alike", help="How many interactions ask nearly the same."),
+    "asked": st.column_config.DatetimeColumn("Asked", format="YYYY-MM-DD HH:mm"),
+    "model": st.column_config.TextColumn("Model"),
+    "prompt": st.column_config.TextColumn("Prompt"),
+    "priority": st.column_config.NumberColumn("Priority", format="%.2f"),
+}

@@ -1,0 +1,117 @@
+"""What the app keeps per browser session; the only module that names keys of the session state."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+import streamlit as st
+
+from curation_app.labels import LabelContent
+from curation_app.review_queue import QueueFilter
+from curation_app.review_store import ReviewItem
+
+_REVIEWER = "reviewer"
+_SCREEN = "label_screen"
+KEY_LISTENER = "key_listener"
+FREEZE_SET = "freeze_set"
+FREEZE_PERSON = "freeze_person"
+FREEZE_NOTE = "freeze_note"
+FREEZE_ALLOW = "freeze_allow"
+FREEZE_REASON = "freeze_reason"
+FREEZE_OUTCOME = "freeze_outcome"
+QUEUE_PAGE = "page"
+_GO_LABEL = "go_label"
+
+
+@dataclass
+class LabelScreen:
+    """What the Label page shows. Only a cache: everything a person typed is in the review store."""
+
+    item: ReviewItem | None = None
+    content: LabelContent = field(default_factory=LabelContent)
+    filters: QueueFilter = field(default_factory=QueueFilter)
+    is_loaded: bool = False
+    saved_at: datetime | None = None
+    problem: str = ""
+    """Why the last save was refused."""
+    announcement: str = ""
+    """What the last action did."""
+    acknowledged: float = 0
+    """Number of the newest event of the key listener that was handled."""
+    search: str = ""
+    search_document: str = ""
+    neighbours_of: str = ""
+    known_tokens: dict[str, str] = field(default_factory=dict)
+    """Candidate by token of its showing, so that text typed just before an item changed is still saved to it."""
+
+    def show(self, item: ReviewItem | None) -> None:
+        """Put an item on the screen."""
+        self.item = item
+        self.is_loaded = True
+        self.content = item.draft if item else LabelContent()
+        self.saved_at = item.saved_at if item else None
+        self.search = self.search_document = self.neighbours_of = self.problem = ""
+        if item:
+            self.known_tokens[item.token] = item.candidate.candidate_id
+
+
+def label_screen() -> LabelScreen:
+    """Return this session's Label screen."""
+    if _SCREEN not in st.session_state:
+        st.session_state[_SCREEN] = LabelScreen()
+    return cast("LabelScreen", st.session_state[_SCREEN])
+
+
+def reviewer_name() -> str:
+    """Return the name given in this session; empty before."""
+    return str(st.session_state.get(_REVIEWER, ""))
+
+
+def remember_reviewer(name: str) -> None:
+    """Keep the reviewer's name for this session."""
+    st.session_state[_REVIEWER] = name
+
+
+def field_key(field_name: str, token: str) -> str:
+    """Return the key of a field's widget on one showing of an item; the key listener reads field and token from it."""
+    return f"field-{field_name}-{token}"
+
+
+def widget_value(key: str) -> Any:
+    """Return what a widget holds."""
+    return st.session_state.get(key)
+
+
+def set_widget(key: str, value: Any) -> None:
+    """Set what a widget shows; allowed in callbacks only."""
+    st.session_state[key] = value
+
+
+def listener_event() -> dict[str, Any] | None:
+    """Return the event that the key listener has just sent."""
+    state = st.session_state.get(KEY_LISTENER)
+    event = state.get("event") if state else None
+    return cast("dict[str, Any] | None", event)
+
+
+def forget_item() -> None:
+    """Take the item off the screen, so that the next run opens the next one."""
+    label_screen().is_loaded = False
+
+
+def start_labelling(filters: QueueFilter) -> None:
+    """Label under these filters from now on, and go to the Label page."""
+    screen = label_screen()
+    screen.filters = filters
+    screen.is_loaded = False
+    st.session_state[_GO_LABEL] = True
+
+
+def wants_label_page() -> bool:
+    """Whether the Label page was asked for in this run; asked once."""
+    return bool(st.session_state.pop(_GO_LABEL, False))
+
+
+def queue_page_number() -> int:
+    """Return the page of the queue that is shown, from 1."""
+    return int(st.session_state.get(QUEUE_PAGE) or 1)
