@@ -1,0 +1,195 @@
+"""Mine the log store: run the signals over what is new, keep what they found, and hand the best to review."""
+
+import hashlib
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import duckdb
+
+from evalsets.errors import ErrataError
+from ingest.candidate_reading import read_candidates
+from ingest.candidates import Candidate
+from ingest.log_store import LogStore
+from ingest.mining_state import (
+    choose_all_logs,
+    choose_changed_logs,
+    forget_findings,
+    read_state,
+    replace_findings,
+    write_state,
+)
+from ingest.settings import QueueSettings, SignalSettings
+from ingest.shortlist import Shortlist, shortlist
+from ingest.signals.duckdb_engine import DuckDBSignals
+from ingest.signals.pipeline import HIT_COLUMNS, Plan, Shares, find_hits, plan, union_of
+
+MEMORY_LIMIT = "1200MB"
+MINING_VERSION = "1"
+"""Raised when the same log would be mined differently, so that the next run reads all of it."""
+
+
+class NothingToMineError(ErrataError):
+    """The log store holds no interactions yet."""
+
+
+class SignalCount(NamedTuple):
+    """How many interactions one signal flagged, over the whole log, and how many of these weakly."""
+
+    signal: str
+    flagged: int
+    weak: int
+
+
+class MiningReport(NamedTuple):
+    """What a run read and found; `candidates` is what goes to review, highest priority first."""
+
+    interactions: int
+    """In the log."""
+    read: int
+    """Of these, read by this run: all, or the sessions that changed."""
+    flagged: int
+    by_signal: tuple[SignalCount, ...]
+    notes: tuple[str, ...]
+    """What the log is like and what was left out because of it, in sentences."""
+    is_incremental: bool
+    candidates: tuple[Candidate, ...]
+
+
+def mine(
+    store: LogStore,
+    signals: SignalSettings | None = None,
+    queue: QueueSettings | None = None,
+    *,
+    now: datetime | None = None,
+    full: bool = False,
+) -> MiningReport:
+    """Find what failed in the interactions of `store`.
+
+    Reads only the sessions that changed since the last run, unless `full` is set or the settings changed.
+    Raises NothingToMineError on an empty store.
+    """
+    signals, queue = signals or SignalSettings(), queue or QueueSettings()
+    with store.unit() as connection:
+        connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        connection.execute("SET preserve_insertion_order = false")
+        return _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full)
+
+
+def _mine(
+    connection: duckdb.DuckDBPyConnection, signals: SignalSettings, queue: QueueSettings, *, now: datetime, full: bool
+) -> MiningReport:
+    (extent,) = connection.execute("SELECT count(*), coalesce(max(ingest_id), 0) FROM interactions").fetchall()
+    total, newest = extent
+    if not total:
+        raise NothingToMineError("the log holds no interactions. Run `errata ingest` first.")
+    what = plan(signals, queue, now=now, shares=_shares(total, signals, queue))
+    engine = DuckDBSignals(connection, signals)
+    before = read_state(connection)
+    fingerprint = _fingerprint(signals, queue)
+    is_incremental = not full and before.get("fingerprint") == fingerprint and before.get("has_shared") == "0"
+    _choose_logs(connection, what, after_ingest=int(before["ingest_id"]) if is_incremental else None)
+    find_hits(engine, what, ready={"baselines"} if is_incremental else ())
+    read, shared = connection.execute(
+        "SELECT (SELECT count(*) FROM logs), (SELECT count(*) FROM giants WHERE is_shared)"
+    ).fetchall()[0]
+    connection.begin()
+    replace_findings(connection, is_incremental=is_incremental)
+    forget_findings(connection)
+    write_state(
+        connection, {"fingerprint": fingerprint, "ingest_id": str(newest), "has_shared": "1" if shared else "0"}
+    )
+    connection.commit()
+    notes = tuple(_notes(connection))
+    _gather_all_hits(connection, engine, what)
+    best = shortlist(connection, queue)
+    return MiningReport(
+        interactions=total,
+        read=read,
+        flagged=best.flagged,
+        by_signal=_by_signal(connection),
+        notes=(*notes, *_cut_notes(best, queue)),
+        is_incremental=is_incremental,
+        candidates=tuple(read_candidates(connection, engine, what.values, queue)),
+    )
+
+
+def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, after_ingest: int | None) -> None:
+    connection.execute("CREATE OR REPLACE TEMP VIEW all_logs AS SELECT * FROM interactions")
+    if after_ingest is None:
+        choose_all_logs(connection)
+        return
+    connection.execute("CREATE OR REPLACE TEMP TABLE baselines AS SELECT * FROM mined_baselines")
+    choose_changed_logs(connection, after_ingest=after_ingest, window_us=int(what.values["rephrase_window_us"]))
+
+
+def _gather_all_hits(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:
+    """Leave the table `all_hits`: what every run found, and what signals over the whole log add to it now."""
+    connection.execute("DROP TABLE IF EXISTS needs")
+    connection.execute("CREATE OR REPLACE TEMP VIEW needs AS SELECT * FROM mined_needs")
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM mined_hits")  # noqa: S608 - our own column names
+    if what.late:
+        engine.keep("late_hits", union_of(what.late), what.values)
+        connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM mined_hits "  # noqa: S608 - our own column names
+            f"UNION ALL SELECT {HIT_COLUMNS} FROM late_hits"
+        )
+
+
+def _shares(total: int, signals: SignalSettings, queue: QueueSettings) -> Shares:
+    return Shares(
+        control=min(queue.control_share, queue.control_limit / total),
+        support=min(1.0, signals.ungrounded_rows / total),
+    )
+
+
+def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:
+    text = "\n".join(
+        [MINING_VERSION, signals.model_dump_json(), str((queue.seed, queue.control_share, queue.control_limit))]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _by_signal(connection: duckdb.DuckDBPyConnection) -> tuple[SignalCount, ...]:
+    rows = connection.execute(
+        "SELECT signal, count(DISTINCT interaction_id), count(DISTINCT interaction_id) FILTER (is_weak) "
+        "FROM all_hits GROUP BY signal ORDER BY signal"
+    ).fetchall()
+    return tuple(SignalCount(*row) for row in rows)
+
+
+def _notes(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Say what of this run's logs was unusual."""
+    row = connection.execute(
+        """
+        SELECT
+            count(*) FILTER (session_id IS NULL),
+            count(*) FILTER (session_id IS NULL AND user_id IS NULL),
+            count(*) FILTER (asked_at IS NULL),
+            count(*) FILTER (trim(question) = ''),
+            (SELECT count(*) FROM all_logs AS a JOIN horizons AS h USING (source)
+             WHERE epoch_us(a.asked_at) > coalesce(h.horizon_us, 0)),
+            (SELECT count(*) FROM giants WHERE NOT is_shared),
+            (SELECT coalesce(sum(turns), 0) FROM giants WHERE NOT is_shared),
+            (SELECT count(*) FROM giants WHERE is_shared)
+        FROM logs
+        """
+    ).fetchall()[0]
+    sentences = (
+        "{} turns have no session id; they were joined by user and idle gap where a user is known.",
+        "{} turns have neither session nor user; each stands alone, so rephrases and complaints cannot be seen there.",
+        "{} turns have no time; their order within a session is by id.",
+        "{} questions are empty and were left out.",
+        "{} turns lie in the future and do not move the end of the log (clock skew).",
+        "{} sessions are too long for one person (a bot or a script); only their votes, errors and refusals were read.",
+        "",
+        "{} session ids are shared by several users and were not believed; turns were joined by user and idle gap.",
+    )
+    return [sentence.format(f"{count:,}") for sentence, count in zip(sentences, row, strict=True) if count and sentence]
+
+
+def _cut_notes(best: Shortlist, queue: QueueSettings) -> list[str]:
+    left = best.flagged - best.kept
+    if left <= 0:
+        return []
+    taken = f"{queue.limit:,} turns and {queue.per_session} of a session"
+    return [f"{left:,} flagged turns are not in the queue, which takes {taken} (queue.limit, queue.per_session)."]

@@ -1,0 +1,113 @@
+"""What mining remembers between runs: which sessions to read again, and what was found in the others."""
+
+from collections.abc import Mapping
+
+import duckdb
+
+_SESSIONS_OF_NEW_ROWS = """
+CREATE OR REPLACE TEMP TABLE new_rows AS
+SELECT interaction_id, source, session_id, user_id, asked_at FROM interactions WHERE ingest_id > $after_ingest
+UNION
+SELECT i.interaction_id, i.source, i.session_id, i.user_id, i.asked_at
+FROM interactions AS i JOIN mined_open AS o ON o.interaction_id = i.interaction_id
+"""
+_TOUCHED = """
+CREATE OR REPLACE TEMP TABLE touched_sessions AS
+SELECT DISTINCT source, session_id, 0 AS ring FROM new_rows WHERE session_id IS NOT NULL
+"""
+# A user's other sessions within the window: their last question may have been asked again in a session that is read.
+# Joined on time buckets, so that one user with very many turns costs no more than their number.
+_NEXT_RING = """
+INSERT INTO touched_sessions
+WITH moments AS (
+    SELECT DISTINCT i.source, i.user_id, epoch_us(i.asked_at) // $window_us + step AS bucket
+    FROM interactions AS i
+    JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id AND t.ring = $ring - 1,
+    (VALUES (-1), (0), (1)) AS steps(step)
+    WHERE i.user_id IS NOT NULL AND i.asked_at IS NOT NULL
+)
+SELECT DISTINCT i.source, i.session_id, $ring
+FROM interactions AS i
+JOIN moments AS m ON m.source = i.source AND m.user_id = i.user_id AND epoch_us(i.asked_at) // $window_us = m.bucket
+WHERE i.session_id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM touched_sessions AS t WHERE t.source = i.source AND t.session_id = i.session_id)
+"""
+_LOGS = """
+CREATE OR REPLACE TEMP TABLE changed_logs AS
+SELECT i.*, t.ring < 2 AS is_settled
+FROM interactions AS i JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id
+UNION ALL
+SELECT i.*, true
+FROM interactions AS i
+WHERE i.session_id IS NULL AND i.user_id IS NOT NULL
+    AND EXISTS (
+        SELECT 1 FROM new_rows AS n WHERE n.source = i.source AND n.user_id = i.user_id AND n.session_id IS NULL
+    )
+UNION ALL
+SELECT i.*, true
+FROM interactions AS i JOIN new_rows AS n ON n.interaction_id = i.interaction_id
+WHERE i.session_id IS NULL AND i.user_id IS NULL
+"""
+_FOUND = ("hits", "needs", "controls")
+
+
+def choose_all_logs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make `logs` the whole log."""
+    connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT *, true AS is_settled FROM interactions")
+
+
+def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: int, window_us: int) -> None:
+    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them."""
+    connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest})
+    connection.execute(_TOUCHED)
+    for ring in (1, 2):
+        connection.execute(_NEXT_RING, {"window_us": window_us, "ring": ring})
+    connection.execute(_LOGS)
+    connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM changed_logs")
+
+
+def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
+    """Put what was found in `logs` in the place of what was known of them."""
+    for table in _FOUND:
+        if is_incremental:
+            connection.execute(
+                f"DELETE FROM mined_{table} WHERE interaction_id IN (SELECT interaction_id FROM logs WHERE is_settled)"  # noqa: S608 - our own table names
+            )
+            connection.execute(
+                f"INSERT INTO mined_{table} SELECT f.* FROM {table} AS f "  # noqa: S608 - our own table names
+                "SEMI JOIN (SELECT interaction_id FROM logs WHERE is_settled) AS s USING (interaction_id)"
+            )
+        else:
+            connection.execute(f"DELETE FROM mined_{table}")  # noqa: S608 - our own table names
+            connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}")  # noqa: S608 - our own table names
+    _replace_open(connection, is_incremental=is_incremental)
+    if not is_incremental:
+        connection.execute("DELETE FROM mined_baselines")
+        connection.execute("INSERT INTO mined_baselines SELECT * FROM baselines")
+
+
+def _replace_open(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
+    if is_incremental:
+        connection.execute("DELETE FROM mined_open WHERE interaction_id IN (SELECT interaction_id FROM logs)")
+    else:
+        connection.execute("DELETE FROM mined_open")
+    connection.execute("INSERT INTO mined_open SELECT interaction_id FROM turns WHERE ends_open OR next_ends_open")
+
+
+def forget_findings(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop what was found in interactions that are no longer in the log."""
+    for table in ("mined_hits", "mined_needs", "mined_controls", "mined_open"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE interaction_id NOT IN (SELECT interaction_id FROM interactions)"  # noqa: S608 - our own table names
+        )
+
+
+def read_state(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return what the last run left, by name."""
+    return dict(connection.execute("SELECT name, value FROM mining_state").fetchall())
+
+
+def write_state(connection: duckdb.DuckDBPyConnection, state: Mapping[str, str]) -> None:
+    """Remember where this run stopped and with which settings."""
+    connection.execute("DELETE FROM mining_state")
+    connection.executemany("INSERT INTO mining_state VALUES (?, ?)", [list(pair) for pair in state.items()])

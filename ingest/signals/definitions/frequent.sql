@@ -1,0 +1,18 @@
+-- Several users asked the same in the same words, and none of these answers did.
+SELECT
+    n.interaction_id,
+    n.source,
+    n.session_key,
+    '' AS kind,
+    least(1.0, round(a.users / 10.0, 3)) AS score,
+    concat(cast(a.users AS string), ' users asked this ', cast(a.times AS string), ' times without a good answer.')
+        AS reason,
+    true AS is_weak,
+    '' AS evidence_id
+FROM needs AS n
+JOIN (
+    SELECT source, need, count(DISTINCT user_id) AS users, count(*) AS times
+    FROM needs
+    GROUP BY source, need
+    HAVING count(DISTINCT user_id) >= :frequent_users
+) AS a ON a.source = n.source AND a.need = n.need

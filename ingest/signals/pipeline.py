@@ -1,0 +1,94 @@
+"""The signals in order: stages first, then every definition, into one table of hits."""
+
+from collections.abc import Container, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ingest.settings import QueueSettings, SignalSettings
+from ingest.signals.cues import COMPLAINT, HAND_OFF, expression
+from ingest.signals.decline_hints import decline_hints
+from ingest.signals.engine import SignalEngine, Value
+from ingest.signals.registry import LATE_SIGNALS, STAGES, Signal, enabled_signals, stage_sql
+
+HIT_COLUMNS = "interaction_id, source, session_key, signal, kind, score, reason, is_weak, evidence_id"
+_MINUTE_US = 60_000_000
+
+
+class Shares(NamedTuple):
+    """The chance of an interaction to be drawn by the hash of its id, in [0, 1]."""
+
+    control: float
+    """To be kept as a control when nothing flags it."""
+    support: float
+    """To have its answer compared with the retrieved text."""
+
+
+class Plan(NamedTuple):
+    """All values that the SQL is given, and which signals run."""
+
+    early: tuple[Signal, ...]
+    late: tuple[Signal, ...]
+    values: dict[str, Value]
+
+
+def plan(signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares) -> Plan:
+    """Settle what runs and with which values; `now` bounds which times are believed."""
+    enabled = enabled_signals(signals)
+    return Plan(
+        tuple(signal for signal in enabled if signal.name not in LATE_SIGNALS),
+        tuple(signal for signal in enabled if signal.name in LATE_SIGNALS),
+        _values(signals, queue, now=now, shares=shares),
+    )
+
+
+def find_hits(engine: SignalEngine, what: Plan, *, ready: Container[str] = ()) -> None:
+    """Leave the tables `turns`, `hits`, `needs` and `controls` in `engine`, which holds `logs` and `all_logs`.
+
+    `hits` has a row for each interaction and signal: interaction_id, source, session_key, signal, kind, score,
+    reason, is_weak, evidence_id. Stages named in `ready` stand there already.
+    """
+    for stage in STAGES:
+        if stage not in ready:
+            engine.keep(stage, stage_sql(stage), what.values)
+    engine.keep("hits", union_of(what.early), what.values)
+    engine.keep("needs", stage_sql("needs"), what.values)
+    engine.keep("controls", stage_sql("controls"), what.values)
+
+
+def union_of(signals: Sequence[Signal]) -> str:
+    """Return one SELECT over all `signals`, each row with its signal's name."""
+    parts = [
+        f"SELECT interaction_id, source, session_key, '{signal.name}' AS signal, kind, cast(score AS double) AS score, "  # noqa: S608 - names of our own files
+        f"reason, is_weak, evidence_id FROM (\n{signal.sql}) AS {signal.name}"
+        for signal in signals
+    ]
+    return "\nUNION ALL\n".join(parts)
+
+
+def _values(signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares) -> dict[str, Value]:
+    hints = decline_hints()
+    return {
+        "now_us": int(now.timestamp() * 1_000_000),
+        "idle_gap_us": int(signals.idle_gap_minutes * _MINUTE_US),
+        "rephrase_window_us": int(signals.rephrase_window_minutes * _MINUTE_US),
+        "regenerate_us": int(signals.regenerate_seconds * 1_000_000),
+        "giant_session_turns": signals.giant_session_turns,
+        "slow_floor_ms": signals.slow_floor_ms,
+        "slow_factor": signals.slow_factor,
+        "costly_factor": signals.costly_factor,
+        "complaint": expression(COMPLAINT),
+        "hand_off": expression(HAND_OFF),
+        "decline_hint": hints.first,
+        "decline_hint_more": hints.second,
+        "seed": f"{queue.seed}:",
+        "frequent_users": signals.frequent_users,
+        "control_share": shares.control,
+        "control_below": _hash_below(shares.control),
+        "sample_below": _hash_below(max(shares)),
+        "support_below": _hash_below(shares.support),
+    }
+
+
+def _hash_below(share: float) -> str:
+    """Return the bound below which eight hex digits of a hash lie with this chance; `g` is above all digits."""
+    return "g" if share >= 1 else f"{int(max(0.0, share) * 0x100000000):08x}"
