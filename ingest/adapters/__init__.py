@@ -10,6 +10,10 @@ from ingest.adapters.base import Adapter
 
 REGISTERED: dict[str, str] = {
     "otlp": "ingest.adapters.otlp:ADAPTER",
+    "langfuse": "ingest.adapters.langfuse:ADAPTER",
+    "langsmith": "ingest.adapters.langsmith:ADAPTER",
+    "phoenix": "ingest.adapters.phoenix:ADAPTER",
+    "mlflow": "ingest.adapters.mlflow:ADAPTER",
 }
 """Name of a format and the object that reads it, as `module:attribute`, loaded only when it is needed."""
 

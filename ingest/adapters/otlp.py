@@ -16,6 +16,7 @@ from ingest.traces.dialects import annotation_events, facts_of
 from ingest.traces.dialects.genai import evaluation, read_log
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.facts import to_span
+from ingest.traces.identity import TRACE_SOURCE
 
 
 class OtlpAdapter:
@@ -36,7 +37,7 @@ class OtlpAdapter:
 
     def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
         """Yield the interaction of one trace, whichever formats its spans came in."""
-        return assemble(trace, "otlp")
+        return assemble(trace, TRACE_SOURCE)
 
 
 ADAPTER = OtlpAdapter()

@@ -9,7 +9,7 @@ from ingest.adapters.base import Caution, Skip, Span, Trace
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.context import Retrieval, final_context
 from ingest.traces.facts import from_span
-from ingest.traces.identity import moment_of, source_of
+from ingest.traces.identity import moment_of
 from ingest.traces.tree import Node, SpanTree
 from ingest.traces.turn import Turn, read_turn
 
@@ -23,10 +23,10 @@ class Verdict(NamedTuple):
     caution: Caution | None = None
 
 
-def assemble(trace: Trace, vendor: str) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
+def assemble(trace: Trace, source: str) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
     """Yield the interaction of `trace` and its cautions, or a Skip; the same for any order in which spans arrived.
 
-    `vendor` names the source of traces whose ids are no OpenTelemetry ids.
+    `source` is what the interaction id begins with: TRACE_SOURCE unless the format has ids of its own.
     """
     try:
         tree = SpanTree(_facts_by_span(trace.spans))
@@ -42,7 +42,7 @@ def assemble(trace: Trace, vendor: str) -> Iterator[Interaction | FeedbackEvent 
             yield verdict.caution
         return
     cautions = list(_cautions(tree))
-    yield _interaction(trace, vendor, tree, turn, retrieval, cautions)
+    yield _interaction(trace, source, tree, turn, retrieval, cautions)
     yield from cautions
 
 
@@ -95,9 +95,8 @@ def _content_off() -> Verdict:
 
 
 def _interaction(  # noqa: PLR0913, PLR0917 - one call, the parts it puts together
-    trace: Trace, vendor: str, tree: SpanTree, turn: Turn, retrieval: Retrieval, cautions: list[Caution]
+    trace: Trace, source: str, tree: SpanTree, turn: Turn, retrieval: Retrieval, cautions: list[Caution]
 ) -> Interaction:
-    source = source_of(trace.trace_id, vendor)
     return Interaction(
         interaction_id=f"{source}:{trace.trace_id}",
         source=source,
@@ -135,7 +134,7 @@ def _metadata(tree: SpanTree, turn: Turn, retrieval: Retrieval) -> dict[str, obj
 
 
 def _aliases(tree: SpanTree, trace_id: str) -> tuple[str, ...]:
-    entries = [node.span_id for node in tree.entries]
+    entries = [node.span_id for node in tree.entries if node.facts.kind != "trace"]
     stated = [alias for node in tree.nodes for alias in node.facts.aliases]
     return tuple(alias for alias in dict.fromkeys([*entries, *stated]) if alias and alias != trace_id)[:_MOST_ALIASES]
 

@@ -13,6 +13,10 @@ _LISTS = (
     *("nodes", "source_nodes", "hits", "chunks", "contexts", "passages", "sources", "retrieved", "points", "items"),
     *("output", "outputs", "output_documents", "result", "data", "response", "retriever", "context"),
 )
+_RETURNED = (
+    *("source_documents", "documents", "docs", "retrieved_docs", "retrieved_documents", "context", "contexts"),
+    *("sources", "source_nodes", "chunks", "passages", "citations"),
+)
 _TEXT_KEYS = (
     *(
         "text",
@@ -74,6 +78,19 @@ def chunks_in(value: Any, stage: str = "retriever") -> list[RetrievedChunk]:
     """Return the passages found in a retriever's output, ranked by their place in it."""
     chunks = (settled(passage, rank, stage) for rank, passage in enumerate(passages_in(value)))
     return [chunk for chunk in chunks if chunk is not None]
+
+
+def returned_chunks(output: Any) -> list[RetrievedChunk]:
+    """Return the passages that a pipeline hands back beside its answer, under a name such as `source_documents`."""
+    found = parsed(output)
+    if not isinstance(found, dict):
+        return []
+    for key in _RETURNED:
+        listed = found.get(key)
+        if isinstance(listed, list) and listed and all(isinstance(item, dict) for item in listed):
+            return chunks_in(listed)
+    inner = found.get("output")
+    return returned_chunks(inner) if isinstance(inner, dict) else []
 
 
 def passages_in(value: Any, depth: int = 0) -> list[Passage]:

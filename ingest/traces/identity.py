@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+TRACE_SOURCE = "trace"
+"""The source of every interaction known by a trace id, so that one trace exported by two tools is one interaction."""
 _HEX = re.compile(r"[0-9a-f]+")
 _BASE64_SIZES = {12: 8, 11: 8, 24: 16, 22: 16}
 """Length of a base64 text, with and without padding, and the bytes of the id it spells."""
@@ -52,19 +54,6 @@ def _hex_of_base64(text: str, size: int) -> str:
     except (binascii.Error, ValueError):
         return ""
     return raw.hex() if len(raw) == size and any(raw) else ""
-
-
-def is_otel_trace_id(trace_id: str) -> bool:
-    """Return whether `trace_id`, as `hex_id` gives it, is an OpenTelemetry trace id."""
-    return len(trace_id) == 32 and _HEX.fullmatch(trace_id) is not None  # noqa: PLR2004 - 16 bytes in hex
-
-
-def source_of(trace_id: str, vendor: str) -> str:
-    """Return the source of a trace's interaction: `otel` wherever the id is OpenTelemetry's, else the vendor.
-
-    One trace exported by two tools so becomes one interaction.
-    """
-    return "otel" if is_otel_trace_id(trace_id) else vendor
 
 
 def nanoseconds(value: Any) -> int:

@@ -3,14 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects import genai, langfuse_sdk, openinference, traceloop
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
-from ingest.traces.identity import source_of
 
 _ERROR_CODE = 2
 _DIALECTS: tuple[Callable[[RawSpan], DialectFacts | None], ...] = (
@@ -61,4 +58,4 @@ def annotation_events(span: RawSpan, merged: DialectFacts) -> list[FeedbackEvent
     return openinference.annotations(span, merged.facts.session_id)
 
 
-__all__ = ["DialectFacts", "RawSpan", "annotation_events", "facts_of", "msgspec", "source_of"]
+__all__ = ["DialectFacts", "RawSpan", "annotation_events", "facts_of"]

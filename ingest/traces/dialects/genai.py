@@ -8,7 +8,7 @@ from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, decimal, name
 from ingest.traces.documents import chunks_in, iter_numbered
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
-from ingest.traces.identity import moment_of, source_of
+from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.texts import answer_in, question_in, said
 from ingest.traces.votes import scorer_kind, vote_value
 
@@ -190,7 +190,7 @@ def evaluation(record: RawSpan) -> FeedbackEvent | None:
     if value is None or not target:
         return None
     return FeedbackEvent(
-        source=source_of(target, "otel") if record.trace_id else "otel",
+        source=TRACE_SOURCE,
         target_kind="interaction" if record.trace_id else "session",
         target_id=target,
         name=name,

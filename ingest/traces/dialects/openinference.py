@@ -24,7 +24,7 @@ from ingest.traces.dialects.values import (
 )
 from ingest.traces.documents import Passage, iter_numbered, passages_in, settled
 from ingest.traces.facts import SpanFacts
-from ingest.traces.identity import moment_of, source_of
+from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.texts import answer_in, parsed, question_in, said
 from ingest.traces.votes import scorer_kind, vote_value
 
@@ -213,7 +213,7 @@ def _vote(
     trace_id = span.links[0][0] if span.links else span.trace_id
     is_about_session = prefix.startswith("session.") and session_id
     return FeedbackEvent(
-        source=source_of(trace_id, "otel"),
+        source=TRACE_SOURCE,
         target_kind="session" if is_about_session else "interaction",
         target_id=(session_id or trace_id) if is_about_session else trace_id,
         name=name,

@@ -1,0 +1,48 @@
+"""The MLflow adapter: traces of schema 2 and 3 as JSON, and frames of search_traces."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
+from ingest.adapters.mlflow_traces import MlflowTrace, assessment_events, info_span, span_of, trace_in
+from ingest.interaction import FeedbackEvent, Interaction
+from ingest.traces.assembly import assemble
+from ingest.traces.identity import TRACE_SOURCE
+
+
+class MlflowAdapter:
+    """Reads one trace a record; its id without `tr-` is the OpenTelemetry trace id."""
+
+    name = "mlflow"
+    description = "MLflow: traces of schema 2 and 3 (JSON), search_traces frames (CSV, JSON, Parquet), assessments"
+    family = "trace"
+
+    def detects(self, sample: Sequence[Any]) -> float:
+        """Return how surely the records are MLflow traces."""
+        return max((0.95 for value in sample[:20] if trace_in(value) is not None), default=0.0)
+
+    def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
+        """Yield the spans of each trace, a pseudo span of its info, and a vote of each assessment."""
+        for record in records:
+            try:
+                trace = trace_in(record.value)
+                yield from _outcomes(trace) if trace is not None else [Skip("not an MLflow trace")]
+            except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
+                yield Reject(record.file, record.line, f"not an MLflow trace: {error!r}")
+
+    def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
+        """Yield the interaction of one trace, whichever formats its spans came in."""
+        return assemble(trace, TRACE_SOURCE)
+
+
+ADAPTER = MlflowAdapter()
+
+
+def _outcomes(trace: MlflowTrace) -> Iterator[Outcome]:
+    if not trace.trace_id:
+        yield Skip("MLflow trace without an id")
+        return
+    yield info_span(trace)
+    for span in trace.spans:
+        yield span_of(trace, span)
+    yield from assessment_events(trace)
