@@ -57,7 +57,8 @@ def main() -> None:
         ask_reviewer()
         st.stop()
     keep_in_browser(reviewer)
-    st.caption(f"{markdown_text(reviewer)} · {markdown_text(workspace.root.name)}", text_alignment="right")
+    with st.container(key="errata-who"):
+        st.caption(f"{markdown_text(reviewer)} · {markdown_text(workspace.root.name)}", text_alignment="right")
     page.run()
 
 

@@ -70,6 +70,8 @@ class ReviewItem(NamedTuple):
     saved_at: datetime | None
     decision: LabelEvent | None
     """This reviewer's current decision, if there is one."""
+    undoable: LabelEvent | None
+    """What an undo of this reviewer would take back."""
 
 
 class Decision(NamedTuple):
@@ -302,6 +304,7 @@ class ReviewStore:
             "" if holder == reviewer else holder,
             saved_at,
             decision,
+            last_decision_of(connection, reviewer),
         )
 
     def _claim(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> str:

@@ -75,7 +75,7 @@ def decision_words_of(content: LabelContent) -> str:
 def take_back(desk: Desk, reviewer: str, _token: str, target: str) -> None:
     """Undo the decision named by `target` and show its item again."""
     screen = label_screen()
-    event = desk.store.last_decision(reviewer)
+    event = screen.item.undoable if screen.item else desk.store.last_decision(reviewer)
     if event is None or event.token != target:
         return
     item = desk.take_back(reviewer, target)

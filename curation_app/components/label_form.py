@@ -37,8 +37,8 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
     _text_fields(desk, reviewer, item)
     evidence = desk.evidence(item, screen.content)
     _evidence_lines(screen, item, evidence, cards)
-    undo = desk.store.last_decision(reviewer)
-    _decisions(desk, reviewer, item, undo.token if undo else "")
+    undo_token = item.undoable.token if item.undoable else ""
+    _decisions(desk, reviewer, item, undo_token)
     offered = evidence.offered.chunk_id if evidence.offered else ""
     listen(
         ListenerState(
@@ -47,7 +47,7 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
             modes={key: mode.value for key, mode in MODE_KEYS.items()},
             decisions=DECISION_KEYS,
             offered=offered,
-            undo=undo.token if undo else "",
+            undo=undo_token,
             status=label_actions.status_words(screen),
             is_problem=bool(screen.problem),
             acknowledged=screen.acknowledged,

@@ -91,9 +91,8 @@ def _start(desk: Desk, filters: QueueFilter, total: int) -> None:
     left = desk.store.remaining(current_reviewer(), filters)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{total:,}** candidates, **{left:,}** for you to label")
-        st.button(
-            "Label these", type="primary", disabled=not left, on_click=session_keys.start_labelling, args=(filters,)
-        )
+        begin = partial(session_keys.start_labelling, filters)
+        st.button("Label these", type="primary", disabled=not left, on_click=begin)
     if session_keys.wants_label_page():
         st.switch_page("pages/label.py")
 

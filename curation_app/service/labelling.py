@@ -37,8 +37,13 @@ class Desk(NamedTuple):
     logs: LogStore
 
     def refresh_corpus(self) -> int:
-        """Bring the corpus search up to the chunk store; return how many chunks were written."""
-        return keep_current(self.corpus, self.logs) if self.logs.path.exists() else 0
+        """Bring the corpus search up to the chunk store when that file has changed; return how many were written."""
+        stamp = _file_stamp(self.logs.path)
+        if not stamp or _seen_stamps.get(self.logs.path) == stamp:
+            return 0
+        written = keep_current(self.corpus, self.logs)
+        _seen_stamps[self.logs.path] = _file_stamp(self.logs.path)
+        return written
 
     def open_next(self, reviewer: str, filters: QueueFilter) -> ReviewItem | None:
         """Claim and return the next item under the filters."""
@@ -108,6 +113,14 @@ class Desk(NamedTuple):
             named.append(f"{evidence.sentence} That points to {MODE_WORDS[evidence.suggested]}.")
         if named:
             raise NeedsAWordError(f"not saved yet: {named[0]} Change the label, or say why in the note and save again.")
+
+
+_seen_stamps: dict[Path, tuple[int, ...]] = {}
+
+
+def _file_stamp(path: Path) -> tuple[int, ...]:
+    files = [path, path.with_name(path.name + ".wal")]
+    return tuple(each.stat().st_mtime_ns for each in files if each.exists())
 
 
 def open_desk(workspace: Workspace) -> Desk:

@@ -10,7 +10,6 @@ from curation_app.review_store import ReviewStore
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 
 STARTED_AT = datetime(2026, 11, 2, 9, 2, tzinfo=UTC)
-MakeCandidate = Callable[..., Candidate]
 
 
 class Clock:
@@ -26,7 +25,7 @@ class Clock:
         self.now += timedelta(minutes=minutes)
 
 
-def make_candidate(number: int = 0, *, priority: float = 0.5, answer: str = "", signal: str = "rephrased") -> Candidate:
+def _candidate(number: int = 0, *, priority: float = 0.5, answer: str = "", signal: str = "rephrased") -> Candidate:
     """A flagged second turn about refunds, between two others of its session."""
     chunks = (
         CandidateChunk(chunk_id="kb-002#1", doc_id="kb-002", text="Invoices are sent on the first day.", score=0.67),
@@ -78,3 +77,9 @@ def clock() -> Clock:
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> ReviewStore:
     return ReviewStore(tmp_path / "review.duckdb", clock=clock)
+
+
+@pytest.fixture(scope="session")
+def make_candidate() -> Callable[..., Candidate]:
+    """Makes a candidate of the given number, priority, answer and signal."""
+    return _candidate
