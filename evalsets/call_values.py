@@ -1,5 +1,6 @@
 """What a call handed back as it stands in the journal, and the case that a metric or a judge sees."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -97,26 +98,24 @@ def _known_by_gold_id(item: Item, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...
 
 
 def _wire_retrieved(retrieved: Retrieved) -> dict[str, Any]:
-    wire: dict[str, Any] = {"form": retrieved.form, "chunks": [list(chunk) for chunk in retrieved.chunks]}
-    if retrieved.form == "dict":
-        natives = [native for native in retrieved.natives if _is_json_ready(native)]
-        if len(natives) == len(retrieved.chunks):
-            wire["natives"] = natives
-    return wire
+    """Keep dicts as they came, since `answer` may want all that stands in them; other forms as chunks."""
+    if retrieved.form == "dict" and retrieved.natives and _is_json(retrieved.natives):
+        return {"form": "dict", "natives": list(retrieved.natives)}
+    return {"form": retrieved.form, "chunks": [list(chunk) for chunk in retrieved.chunks]}
 
 
 def _retrieved(wire: Mapping[str, Any]) -> Retrieved:
-    chunks = tuple(Chunk(*fields) for fields in wire["chunks"])
-    return Retrieved(chunks, wire["form"], tuple(wire.get("natives", ())))
+    if "natives" in wire:
+        return to_retrieved(wire["natives"])
+    return Retrieved(tuple(Chunk(*fields) for fields in wire["chunks"]), wire["form"])
 
 
-def _is_json_ready(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _is_json_ready(inner) for key, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return all(_is_json_ready(inner) for inner in value)
-    is_finite = not isinstance(value, float) or value - value == 0
-    return (value is None or isinstance(value, (str, int, float, bool))) and is_finite
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _wire_answer(answer: Answer) -> dict[str, Any]:

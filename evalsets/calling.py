@@ -37,6 +37,10 @@ class PlannedCall(NamedTuple):
     pace: Pace
 
 
+class CallTimeoutError(Exception):
+    """The call took longer than one call may take."""
+
+
 class BudgetExhaustedError(Exception):
     """No further call may start; the message says why."""
 
@@ -59,7 +63,7 @@ class Caller:
         tally = _Tally()
         try:
             value = await self._tried(planned, tally)
-        except TimeoutError:
+        except CallTimeoutError:
             return Outcome(
                 "timeout", None, f"no answer within {self._timeout_s:g} s", "", tally.seconds, tally.attempts
             )
@@ -105,7 +109,7 @@ class Caller:
             started_at = time.perf_counter()
             try:
                 value = await self._invoked(planned)
-            except TimeoutError:
+            except CallTimeoutError:
                 raise
             except Exception as error:
                 failure = classify(error)
@@ -121,14 +125,13 @@ class Caller:
         function, args, style, _ = planned
         if style == "inline":
             return function(*args)
-        with anyio.fail_after(self._timeout_s) as scope:
+        with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s):
             try:
                 value = await (function(*args) if style == "async" else self._threads.call(function, *args))
-                return await value if inspect.isawaitable(value) else value
+                return await value if style == "thread" and inspect.isawaitable(value) else value
             except TimeoutError as error:
-                if scope.cancel_called:
-                    raise
                 raise TransientCallError(f"TimeoutError: {error or 'raised by the pipeline'}") from error
+        raise CallTimeoutError
 
 
 class _Tally:

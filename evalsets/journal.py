@@ -13,6 +13,7 @@ from evalsets.errors import BadInputError
 SYNC_INTERVAL_S = 1.0
 _CALL_PREFIX = b'{"call":['
 _DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 class CallKey(NamedTuple):
@@ -182,8 +183,7 @@ def _cut_torn_line(path: Path) -> None:
 
 
 def _encode(wire: Mapping[str, Any]) -> bytes:
-    text = json.dumps(wire, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "surrogatepass") + b"\n"
+    return _ENCODER.encode(wire).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _wire(record: CallRecord) -> dict[str, Any]:

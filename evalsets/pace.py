@@ -17,13 +17,18 @@ class Pace:
         self._interval_s = 1 / calls_per_s if calls_per_s else 0.0
         self._next_at = 0.0
         self._in_flight = 0
+        self._waiting = 0
         self._slowed_at = 0.0
         self._freed = anyio.Event()
 
     async def __aenter__(self) -> float:
         """Wait for a turn; return the time at which the call starts."""
         while self._in_flight >= int(self.limit):
-            await self._freed.wait()
+            self._waiting += 1
+            try:
+                await self._freed.wait()
+            finally:
+                self._waiting -= 1
         self._in_flight += 1
         now = time.monotonic()
         if self._next_at > now or self._interval_s:
@@ -35,7 +40,7 @@ class Pace:
     ) -> None:
         """Free the place and wake who waits for one."""
         self._in_flight -= 1
-        if self.limit < self.most_in_flight or self._in_flight + 1 >= self.most_in_flight:
+        if self._waiting:
             self._freed.set()
             self._freed = anyio.Event()
 
