@@ -103,11 +103,69 @@ def _logged(*, around: Surroundings, name: str) -> Pipeline:
     return pipeline
 
 
+def _http(  # noqa: PLR0913 - the options of errata.toml
+    *,
+    around: Surroundings,
+    name: str,
+    url: str,
+    method: str = "POST",
+    body: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+    answer: str = "",
+    chunks: str = "",
+    cost: str = "",
+    input_tokens: str = "",
+    output_tokens: str = "",
+    version: str = "",
+) -> Pipeline:
+    from evalsets.pipelines.http_endpoint import HttpPipeline, ResponsePaths
+
+    del around
+    paths = ResponsePaths(answer, chunks, cost, input_tokens, output_tokens)
+    return HttpPipeline(url, name=name, method=method, body=body, headers=headers, paths=paths, version=version)
+
+
+def _chat(  # noqa: PLR0913 - the options of errata.toml
+    *,
+    around: Surroundings,
+    name: str,
+    base_url: str,
+    model: str,
+    corpus: str = "",
+    api_key: str = "${OPENAI_API_KEY}",
+    prompt: str = "",
+    temperature: float | None = 0.0,
+    max_tokens: int | None = None,
+    top_k: int | None = None,
+    input_price: float | None = None,
+    output_price: float | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> Pipeline:
+    from evalsets.pipelines.chat_endpoint import SYSTEM_PROMPT, ChatPipeline
+
+    return ChatPipeline(
+        read_corpus(around.folder / corpus) if corpus else around.corpus(),
+        base_url=base_url,
+        model=model,
+        name=name,
+        api_key=api_key,
+        prompt=prompt or SYSTEM_PROMPT,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        top_k=top_k,
+        input_price=input_price,
+        output_price=output_price,
+        parameters=parameters,
+    )
+
+
 _BUILDERS: dict[str, Callable[..., Pipeline]] = {
     "keyword": _keyword,
     "python": _python,
     "recorded": _recorded,
     "logged": _logged,
+    "http": _http,
+    "chat": _chat,
 }
 """A builder a kind; its keyword arguments are the kind's options in errata.toml."""
 PIPELINE_KINDS = tuple(_BUILDERS)

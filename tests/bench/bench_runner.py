@@ -67,7 +67,7 @@ def _print_starts() -> None:
 def _start_s(code: str) -> float:
     def once() -> float:
         started = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own code
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
         return time.perf_counter() - started
 
     return min(once() for _ in range(5))
@@ -75,7 +75,7 @@ def _start_s(code: str) -> float:
 
 def _in_process(style: str, concurrency: int, items: int, step_s: float) -> dict[str, float]:
     words = ["--case", style, "--concurrency", str(concurrency), "--items", str(items), "--step", str(step_s)]
-    done = subprocess.run([sys.executable, __file__, *words], check=True, capture_output=True, text=True)  # noqa: S603 - this file
+    done = subprocess.run([sys.executable, __file__, *words], check=True, capture_output=True, text=True)
     result: dict[str, float] = json.loads(done.stdout)
     return result
 
@@ -83,7 +83,8 @@ def _in_process(style: str, concurrency: int, items: int, step_s: float) -> dict
 def _measure(options: argparse.Namespace) -> dict[str, float]:
     if options.case.startswith("plain-"):
         return _measured_plain(options)
-    from evalsets import report_building, runner
+    from evalsets import runner
+    from evalsets.report_building import build_report
     from evalsets.eval_set import EvalSet
     from evalsets.items import Item, Mode, Source
     from evalsets.judges.verdict import Verdict
@@ -104,36 +105,22 @@ def _measure(options: argparse.Namespace) -> dict[str, float]:
 
     verdict = Verdict(passed=True, note="all 1 facts stand in the answer", correct=True)
 
-    class SlowJudge:
-        name, fingerprint = "slow", "slow-1"
-
-        if options.case == "async":
-
-            async def judge(self, case: Any) -> Verdict:
-                await _wait(options.step)
-                return verdict
-        else:
-
-            def judge(self, case: Any) -> Verdict:
-                time.sleep(options.step)
-                return verdict
-
     eval_set = EvalSet(name="bench", items=tuple(item(number) for number in range(options.items)))
-    pipeline = PythonPipeline(_AsyncSystem(options.step) if options.case == "async" else _SyncSystem(options.step))
+    is_async = options.case == "async"
+    pipeline = PythonPipeline(_AsyncSystem(options.step) if is_async else _SyncSystem(options.step))
+    judge = (_AsyncJudge if is_async else _SyncJudge)(options.step, verdict)
     marks: list[tuple[float, float, float]] = []
-    build = report_building.build_report
 
     def marked(*args: Any) -> Any:
         marks.append((time.perf_counter(), time.process_time(), _peak_mb()))
-        return build(*args)
+        return build_report(*args)
 
-    runner.build_report = marked
-    with tempfile.TemporaryDirectory() as folder:
+    runner.build_report = marked    with tempfile.TemporaryDirectory() as folder:
         started, cpu = time.perf_counter(), time.process_time()
         report = runner.run(
             eval_set,
             pipeline,
-            SlowJudge(),
+            judge,
             RunSettings(concurrency=options.concurrency),
             journal_path=Path(folder) / "journal.jsonl",
             observer=_drawn_progress() if options.step else None,
@@ -160,7 +147,8 @@ def _drawn_progress() -> Callable[[Any], None]:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    bar = Bar(console=Console(file=Path(os.devnull).open("w"), force_terminal=True), refresh_per_second=4)
+    nowhere = Path(os.devnull).open("w")  # noqa: SIM115 - drawn to until the process ends
+    bar = Bar(console=Console(file=nowhere, force_terminal=True), refresh_per_second=4)
     task = bar.add_task("run", total=None)
     bar.start()
     return lambda progress: bar.update(task, total=progress.total, completed=progress.done)
@@ -237,6 +225,26 @@ class _SyncSystem:
     def answer(self, question: str, chunks: list[dict[str, str]]) -> str:
         time.sleep(self.step_s)
         return f"The window is thirty days ({len(chunks)} passages on {question[:20]})."
+
+
+class _Judge:
+    name, fingerprint = "constant", "constant-1"
+
+    def __init__(self, step_s: float, verdict: Any) -> None:
+        self.step_s = step_s
+        self.verdict = verdict
+
+
+class _AsyncJudge(_Judge):
+    async def judge(self, _case: Any) -> Any:
+        await _wait(self.step_s)
+        return self.verdict
+
+
+class _SyncJudge(_Judge):
+    def judge(self, _case: Any) -> Any:
+        time.sleep(self.step_s)
+        return self.verdict
 
 
 def _options() -> argparse.Namespace:
