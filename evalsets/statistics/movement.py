@@ -1,0 +1,130 @@
+"""Whether a figure moved between two runs over the same items, said in words."""
+
+from collections.abc import Hashable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from evalsets.statistics.means import DEFAULT_ROUNDS, DEFAULT_SEED, mean_interval
+from evalsets.statistics.paired import discordance, mcnemar_exact, mcnemar_mid_p, sign_flip_p
+from evalsets.statistics.power import smallest_detectable_drop
+from evalsets.statistics.rates import Interval, wilson_interval
+
+FEWEST_ITEMS = 10
+"""Below this number of items only counts are told."""
+
+
+class Movement(StrEnum):
+    """The verdict on a difference."""
+
+    MOVED = "moved"
+    STAYED = "did not move"
+    UNKNOWN = "too few items to tell"
+
+
+class PairedComparison(NamedTuple):
+    """Two runs over the same items: means, paired difference with interval, test and verdict."""
+
+    items: int
+    before: float
+    after: float
+    difference: float
+    interval: Interval
+    p_value: float
+    test: str
+    movement: Movement
+    broke: int
+    fixed: int
+    intervals_overlap: bool
+    """The plain rule, shown because people know it: it misses most of what the paired test finds."""
+    smallest_drop: float | None
+    """Smallest drop of a pass rate that a set of this size shows with 80% power."""
+
+
+def compare_rates(  # noqa: PLR0913 - two runs, and each way to tune the comparison by name
+    before: Sequence[bool],
+    after: Sequence[bool],
+    *,
+    groups: Sequence[Hashable] | None = None,
+    margin: float = 0.05,
+    alpha: float = 0.05,
+    strict: bool = False,
+    seed: int = DEFAULT_SEED,
+) -> PairedComparison:
+    """Compare pass and fail over the same items by McNemar's mid-p test (exact when `strict`).
+
+    `margin` is the difference that would matter: an interval within it means that nothing moved.
+    """
+    broke, fixed = discordance(before, after)
+    p_value = (mcnemar_exact if strict else mcnemar_mid_p)(broke, fixed)
+    differences = [float(b) - float(a) for a, b in zip(before, after, strict=True)]
+    interval = _difference_interval(differences, groups, seed)
+    overlap = wilson_interval(sum(before), len(before)).overlaps(wilson_interval(sum(after), len(after)))
+    return PairedComparison(
+        items=len(differences),
+        before=sum(before) / len(before),
+        after=sum(after) / len(after),
+        difference=sum(differences) / len(differences),
+        interval=interval,
+        p_value=p_value,
+        test="McNemar exact" if strict else "McNemar mid-p",
+        movement=_movement(len(differences), interval, p_value, margin=margin, alpha=alpha),
+        broke=broke,
+        fixed=fixed,
+        intervals_overlap=overlap,
+        smallest_drop=smallest_detectable_drop(len(differences)),
+    )
+
+
+def compare_means(  # noqa: PLR0913 - two runs, and each way to tune the comparison by name
+    before: Sequence[float],
+    after: Sequence[float],
+    *,
+    groups: Sequence[Hashable] | None = None,
+    margin: float = 0.05,
+    alpha: float = 0.05,
+    rounds: int = DEFAULT_ROUNDS,
+    seed: int = DEFAULT_SEED,
+) -> PairedComparison:
+    """Compare graded figures over the same items by a sign-flip permutation test and a BCa interval of differences."""
+    differences = [b - a for a, b in zip(before, after, strict=True)]
+    p_value = sign_flip_p(differences, rounds=rounds, seed=seed)
+    interval = _difference_interval(differences, groups, seed, rounds=rounds)
+    bounds = [mean_interval(values, rounds=rounds, seed=seed) for values in (before, after)]
+    return PairedComparison(
+        items=len(differences),
+        before=sum(before) / len(before),
+        after=sum(after) / len(after),
+        difference=sum(differences) / len(differences),
+        interval=interval,
+        p_value=p_value,
+        test="sign-flip permutation",
+        movement=_movement(len(differences), interval, p_value, margin=margin, alpha=alpha),
+        broke=sum(difference < 0 for difference in differences),
+        fixed=sum(difference > 0 for difference in differences),
+        intervals_overlap=bounds[0].overlaps(bounds[1]),
+        smallest_drop=smallest_detectable_drop(len(differences)),
+    )
+
+
+def _difference_interval(
+    differences: Sequence[float],
+    groups: Sequence[Hashable] | None,
+    seed: int,
+    *,
+    rounds: int = DEFAULT_ROUNDS,
+) -> Interval:
+    """Bound the mean difference; where nothing differs, by how often a change could have stayed unseen."""
+    if any(difference != differences[0] for difference in differences):
+        return mean_interval(differences, groups=groups, rounds=rounds, seed=seed)
+    unseen = 1 - 0.05 ** (1 / len(differences))
+    constant = differences[0]
+    return Interval(constant - unseen, constant + unseen, "rule of three", "all differences are equal")
+
+
+def _movement(items: int, interval: Interval, p_value: float, *, margin: float, alpha: float) -> Movement:
+    if items < FEWEST_ITEMS:
+        return Movement.UNKNOWN
+    if p_value <= alpha:
+        return Movement.MOVED
+    within = -margin <= interval.low and interval.high <= margin
+    return Movement.STAYED if within else Movement.UNKNOWN
