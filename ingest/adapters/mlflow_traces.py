@@ -78,7 +78,7 @@ def _trace_of(info: dict[str, Any], spans: Any) -> MlflowTrace | None:
     stated = str(info.get("trace_id") or info.get("request_id") or "")
     in_spans = next((found for span in listed if (found := _ids(span).trace_id)), "")
     return MlflowTrace(
-        in_spans or hex_id(stated),
+        hex_id(stated) or in_spans,
         info,
         _dict_in(info.get("trace_metadata")) or _dict_in(info.get("request_metadata")),
         _dict_in(info.get("tags")),
@@ -184,8 +184,8 @@ def span_of(trace: MlflowTrace, span: dict[str, Any]) -> Span:
     """Return the staged form of one MLflow span; other instrumentations' attributes on it are read too."""
     ids = _ids(span)
     attributes = _attributes(span)
-    started_ns = nanoseconds(span.get("start_time_unix_nano")) or nanoseconds(span.get("start_time"))
-    end_ns = nanoseconds(span.get("end_time_unix_nano")) or nanoseconds(span.get("end_time"))
+    started_ns = _time_of(span, "start_time")
+    end_ns = _time_of(span, "end_time")
     raw = RawSpan(
         trace.trace_id, ids.span_id, ids.parent_id, str(span.get("name") or ""), started_ns, end_ns,
         attributes=attributes,
@@ -203,6 +203,11 @@ def span_of(trace: MlflowTrace, span: dict[str, Any]) -> Span:
         version_ns=end_ns,
         user_id=merged.user_id,
     )
+
+
+def _time_of(span: Mapping[str, Any], name: str) -> int:
+    stated = (nanoseconds(span.get(key)) for key in (f"{name}_unix_nano", name, f"{name}_ns"))
+    return next((time_ns for time_ns in stated if time_ns), 0)
 
 
 def _read_mlflow(facts: SpanFacts, attributes: dict[str, Any]) -> None:
@@ -250,8 +255,9 @@ def _attribute(attributes: dict[str, Any], name: str) -> Any:
 
 def _error_of(span: Mapping[str, Any]) -> str | None:
     status = span.get("status")
-    code = status.get("code") if isinstance(status, dict) else span.get("status_code")
-    message = status.get("message") if isinstance(status, dict) else span.get("status_message")
+    stated = status if isinstance(status, dict) else span
+    code = stated.get("code") or stated.get("status_code")
+    message = stated.get("message") or stated.get("description") or stated.get("status_message")
     if str(code).upper() not in _ERROR_CODES:
         return None
     exception = next((held for name, held in events_of(parsed(span.get("events"))) if name == "exception"), {})

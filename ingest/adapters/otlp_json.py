@@ -148,7 +148,7 @@ def _normalised(value: Any) -> Any:
         return value
     found: dict[str, Any] = {}
     for key, held in value.items():
-        name = _CAMEL.get(key, key)
+        name = _CAMEL.get(key, str(key))
         if held is None or name in _UNREAD:
             continue
         if name in {"traceId", "spanId", "parentSpanId"}:

@@ -1,5 +1,7 @@
 """Find what the user asked and what the assistant said inside the inputs and outputs that tools log."""
 
+import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -8,6 +10,10 @@ import orjson
 _MISSING = frozenset({"", "null", "__REDACTED__", "redacted-by-litellm", "default-message-value", "{}", "[]"})
 _DEEPEST = 8
 _LONGEST_BLANK = 200
+_REPR_TEXT = re.compile(
+    r"""(?:ChatMessage\(.{0,80}?text=|(?:AIMessage(?:Chunk)?\()?content=)('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")[,)\s]""",
+    re.DOTALL,
+)
 _USER_ROLES = frozenset({"user", "human", "humanmessage", "humanmessagechunk"})
 _ASSISTANT_ROLES = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "model", "bot", "chatbot"})
 _OTHER_ROLES = frozenset(
@@ -115,7 +121,7 @@ def _question_of_list(value: list[Any], depth: int) -> str | None:
 def _answer(value: Any, depth: int) -> str | None:
     found = parsed(value)
     if isinstance(found, str):
-        return said(found)
+        return said(_unwrapped(found))
     if depth > _DEEPEST:
         return None
     if isinstance(found, dict):
@@ -123,6 +129,18 @@ def _answer(value: Any, depth: int) -> str | None:
     if isinstance(found, list):
         return _answer_of_list(found, depth)
     return None
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text inside the Python repr of a message object, as pipelines log what JSON cannot hold."""
+    found = _REPR_TEXT.match(text)
+    if found is None:
+        return text
+    try:
+        inner = ast.literal_eval(found[1])
+    except (ValueError, SyntaxError):
+        return text
+    return inner if isinstance(inner, str) else text
 
 
 def _answer_of_object(value: dict[str, Any], depth: int) -> str | None:
@@ -143,7 +161,7 @@ def _answer_of_list(value: list[Any], depth: int) -> str | None:
     if messages:
         return _last(content_of(message) for message in messages if role_of(message) in _ASSISTANT_ROLES)
     if value and all(isinstance(inner, str) for inner in value):
-        return said("".join(value))
+        return said("".join(_unwrapped(part) for part in value))
     if value and all(isinstance(inner, dict) and _is_text_part(inner) for inner in value):
         return content_of({"content": value})
     return _first(_answer(inner, depth + 1) for inner in value)

@@ -109,13 +109,11 @@ def _reply(tree: SpanTree, models: list[Node]) -> Reply:
 
 
 def _error(tree: SpanTree, entries: Sequence[Node], reply: Reply) -> str | None:
+    """The cause inside when the turn failed as a whole or said nothing; a step that failed on the way is no error."""
     stated = _first(entries, lambda facts: facts.error)
-    deepest = sorted((node for node in tree.ai_nodes if node.facts.error), key=tree.depth, reverse=True)
-    inside = _first(deepest, lambda facts: facts.error)
-    if stated is not None:
-        return inside if inside and inside.endswith(stated) else stated
-    if reply.text is None and inside is not None:
-        return inside
+    failed = [node for node in tree.ai_nodes if node.facts.error and node.facts.kind != "evaluator"]
+    if failed and (stated is not None or reply.text is None):
+        return max(failed, key=lambda node: (tree.depth(node), node.started_ns, node.span_id)).facts.error
     statuses = (node.facts.http_status for node in tree.nodes if not node.facts.parent)
     status = next((status for status in statuses if status and status >= _CLIENT_ERROR), None)
     return f"HTTP {status}" if status else None

@@ -76,7 +76,7 @@ def _kind_of(attributes: dict[str, Any]) -> str:
     stated = attributes.get(_KIND)
     kind = stated.lower() if isinstance(stated, str) else ""
     if kind in _KINDS:
-        return kind
+        return "prompt" if kind == "llm" and _only_builds_prompt(attributes) else kind
     if not kind and not any(key.startswith(_MARKS) for key in attributes):
         return ""  # no attribute of ours: the span may have lost its kind to the limit of attributes
     if any(key.startswith(_DOCUMENTS) for key in attributes):
@@ -86,6 +86,12 @@ def _kind_of(attributes: dict[str, Any]) -> str:
     if any(key.startswith((_ASKED, _REPLIED, "llm.token_count.")) for key in attributes):
         return "llm"
     return kind and ("guardrail" if kind == "guardrail" else "chain")
+
+
+def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
+    """Return whether a span that calls itself LLM is a prompt builder (Haystack's are): a template, and no model."""
+    has_model = any(key in attributes for key in (*_MODEL_KEYS, "llm.token_count.completion"))
+    return "llm.prompt_template.template" in attributes and not has_model
 
 
 def _read_model(facts: SpanFacts, attributes: dict[str, Any]) -> None:
