@@ -36,7 +36,7 @@ EXAMPLES = {
 # What `errata run --pipeline NAME` and the Scores page call. The keyword pipeline is always there.
 # [pipelines.mine]
 # kind = "python"
-# object = "my_package.rag:pipeline"
+# target = "my_package.rag:pipeline"
 """,
 }
 """Written by hand for the tables whose keys the user chooses."""

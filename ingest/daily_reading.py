@@ -69,10 +69,14 @@ class WordCount(NamedTuple):
 
 
 class Freshness(NamedTuple):
-    """How old what we know is."""
+    """How old what we know is. `stale` documents were last written before the day asked about."""
 
     last_ingest_at: datetime | None
     newest_turn_at: datetime | None
+    documents: int
+    oldest_document: str | None
+    oldest_written_at: datetime | None
+    stale: tuple[str, ...]
 
 
 GROUPS = {"day": "day", "model": "coalesce(model, '')", "prompt_version": "coalesce(prompt_version, '')", "all": "''"}
@@ -147,12 +151,18 @@ def read_words(
     return [WordCount(*row) for row in rows]
 
 
-def read_freshness(connection: duckdb.DuckDBPyConnection) -> Freshness:
-    """Return when the log was last added to and the time of its newest turn."""
-    rows = connection.execute(
+def read_freshness(connection: duckdb.DuckDBPyConnection, *, stale_before: datetime) -> Freshness:
+    """Return the times of the last ingest and the newest turn, and which documents are old."""
+    times = connection.execute(
         "SELECT (SELECT max(finished_at) FROM ingests), (SELECT max(asked_at) FROM interactions)"
+    ).fetchall()[0]
+    documents = connection.execute(
+        """SELECT doc_id, max(coalesce(updated_at, added_at)) AS written_at
+        FROM corpus_chunks GROUP BY doc_id ORDER BY written_at, doc_id"""
     ).fetchall()
-    return Freshness(*rows[0])
+    oldest, oldest_at = documents[0] if documents else (None, None)
+    stale = tuple(doc_id for doc_id, written_at in documents if written_at < stale_before)
+    return Freshness._make((*times, len(documents), oldest, oldest_at, stale))
 
 
 def _signals(connection: duckdb.DuckDBPyConnection, group: str, values: dict[str, Any]) -> dict[Any, dict[str, int]]:

@@ -14,12 +14,10 @@ from ingest.daily_reading import (
     DailyChoices,
     DailyFilter,
     DayFigures,
-    Freshness,
     WordCount,
     read_choices,
     read_figures,
     read_first_days,
-    read_freshness,
     read_words,
 )
 from ingest.log_store import LogStore
@@ -87,12 +85,6 @@ def choices(workspace: Workspace) -> DailyChoices | None:
     with store.unit() as connection:
         found = read_choices(connection)
     return found if found.first_day is not None else None
-
-
-def freshness(workspace: Workspace) -> Freshness:
-    """Return how old the log is."""
-    with LogStore(workspace.logs_path).unit() as connection:
-        return read_freshness(connection)
 
 
 def look(workspace: Workspace, filters: DailyFilter) -> MonitorView | None:

@@ -10,6 +10,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from curation_app.workspace import Workspace
+from evalsets.baseline import BASELINE_NAME
 from evalsets.errors import ErrataError
 from evalsets.report import Report, load_clock
 from evalsets.statistics import wilson_interval
@@ -222,3 +223,14 @@ def _rate(value: float | None, passed: float, total: int, bounds: tuple[float | 
         interval = wilson_interval(min(passed, total), total)
         low, high = interval.low, interval.high
     return Measured(value=value, low=low, high=high, scored=total, eligible=total, scale="rate")
+
+
+def baseline_summary(workspace: Workspace, set_name: str) -> RunSummary | None:
+    """Return the summary of a set's baseline, or None where none was set."""
+    path = workspace.sets_folder / set_name / BASELINE_NAME
+    return _baseline_at(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+@lru_cache(maxsize=20)
+def _baseline_at(path: Path, _mtime_ns: int) -> RunSummary:
+    return _summary_of(Report.load(path), path)

@@ -66,15 +66,20 @@ def _holdout_key(workspace: Workspace) -> bytes:
 
 def gold_corpus(workspace: Workspace, items: Iterable[Item]) -> dict[str, Chunk] | None:
     """Return the gold chunks of the items that the chunk store holds, by id; None when it holds no chunk at all."""
+    return chunks_by_id(workspace, {chunk_id for item in items for chunk_id in item.gold_chunk_ids})
+
+
+def chunks_by_id(workspace: Workspace, chunk_ids: Iterable[str]) -> dict[str, Chunk] | None:
+    """Return those of the named chunks that the chunk store holds; None when it holds no chunk at all."""
     store = LogStore(workspace.logs_path)
-    wanted = sorted({chunk_id for item in items for chunk_id in item.gold_chunk_ids})
     if not store.exists:
         return None
     with store.unit() as connection:
         if not connection.execute("SELECT 1 FROM corpus_chunks LIMIT 1").fetchall():
             return None
         rows = connection.execute(
-            "SELECT chunk_id, text, doc_id FROM corpus_chunks WHERE list_contains(?, chunk_id)", [wanted]
+            "SELECT chunk_id, text, doc_id FROM corpus_chunks WHERE list_contains(?, chunk_id)",
+            [sorted(set(chunk_ids))],
         ).fetchall()
     return {chunk_id: Chunk(chunk_id, text, doc_id or "") for chunk_id, text, doc_id in rows}
 

@@ -1,0 +1,19 @@
+"""The link to the next step of the loop, at the end of a page."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import streamlit as st
+from streamlit.errors import StreamlitPageNotFoundError
+
+PAGES_FOLDER = Path(__file__).parents[1] / "pages"
+
+
+def show_next_step(page: str, label: str, query: Mapping[str, str] | None = None) -> None:
+    """Draw a link to a page of the app, such as `compare`; nothing when the page runs without the navigation."""
+    path = PAGES_FOLDER / f"{page}.py"
+    if not path.is_file():
+        return
+    with suppress(StreamlitPageNotFoundError):
+        st.page_link(path, label=label, icon=":material/arrow_forward:", query_params=dict(query or {}))

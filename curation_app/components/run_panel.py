@@ -1,0 +1,95 @@
+"""Start a run from the app, follow it, stop it and go on with it."""
+
+import streamlit as st
+
+from curation_app.components.page_text import markdown_text
+from curation_app.service.run_history import unreadable
+from curation_app.service.running import pipeline_sections
+from curation_app.service.scoring import BackgroundRun, RunOrder, background_runs, resume_run, start_run, stop_run
+from curation_app.service.set_places import set_names
+from curation_app.workspace import Workspace
+from evalsets.errors import ErrataError
+from evalsets.run_settings import RunSettings
+
+_SHOWN_RUNS = 5
+
+
+def show_run_form(workspace: Workspace) -> None:
+    """Draw the form that starts a run."""
+    sets = set_names(workspace)
+    if not sets:
+        st.info("No set is frozen yet. The Freeze page turns accepted labels into the first version.")
+        return
+    pipelines = list(dict.fromkeys([*pipeline_sections(workspace), "keyword", "logged"]))
+    with st.form("run", border=True):
+        columns = st.columns([2, 2, 1, 1, 1], vertical_alignment="bottom")
+        set_name = columns[0].selectbox("Set", sets)
+        pipeline = columns[1].selectbox(
+            "Pipeline",
+            pipelines,
+            help="keyword searches the chunk store, offline; logged replays production. Add yours in errata.toml.",
+        )
+        k = columns[2].number_input("Chunks (k)", 1, 100, 10)
+        repeat = columns[3].number_input("Repeats", 1, 20, 1)
+        if columns[4].form_submit_button("Run", type="primary"):
+            _start(
+                workspace, RunOrder(str(set_name), str(pipeline), settings=RunSettings(k=int(k), repeat=int(repeat)))
+            )
+
+
+def show_running(workspace: Workspace) -> None:
+    """Draw the runs that are at work or were stopped; looks again each second while one is at work."""
+    runs = background_runs(workspace)[:_SHOWN_RUNS]
+    if any(run.is_alive for run in runs):
+        st.fragment(_watch, run_every=1.0)(workspace, tuple(run.run_id for run in runs if run.is_alive))
+    for run in runs:
+        if not run.is_alive:
+            _show_stopped(workspace, run)
+    for path, fault in unreadable(workspace).items():
+        st.caption(f"{markdown_text(path.name)} is left out: {markdown_text(fault)}")
+
+
+def _start(workspace: Workspace, order: RunOrder) -> None:
+    try:
+        start_run(workspace, order)
+    except (ErrataError, OSError) as error:
+        st.error(markdown_text(str(error), 600))
+
+
+def _watch(workspace: Workspace, watched: tuple[str, ...]) -> None:
+    alive = [run for run in background_runs(workspace) if run.is_alive]
+    if {run.run_id for run in alive} != set(watched):
+        st.rerun()
+    for run in alive:
+        bar, button = st.columns([6, 1], vertical_alignment="center")
+        share = run.done / run.total if run.total else 0.0
+        failed = f", {run.failed} ended in an error" if run.failed else ""
+        bar.progress(min(share, 1.0), f"{markdown_text(run.run_id)}: {run.done} of {run.total} items{failed}")
+        button.button(
+            "Stop" if run.state == "running" else "Stopping",
+            key=f"stop-{run.run_id}",
+            disabled=run.state != "running",
+            on_click=stop_run,
+            args=(workspace, run.run_id),
+        )
+    st.caption("A run goes on when this page or the browser is closed.")
+
+
+def _show_stopped(workspace: Workspace, run: BackgroundRun) -> None:
+    words, button = st.columns([6, 1], vertical_alignment="center")
+    reason = f": {markdown_text(run.message, 400)}" if run.message else ""
+    words.warning(f"{markdown_text(run.run_id)} is {run.state} after {run.done} of {run.total} items{reason}")
+    button.button(
+        "Resume",
+        key=f"resume-{run.run_id}",
+        help="Goes on where it stopped; calls that were finished are not made again.",
+        on_click=_resume,
+        args=(workspace, run.run_id),
+    )
+
+
+def _resume(workspace: Workspace, run_id: str) -> None:
+    try:
+        resume_run(workspace, run_id)
+    except ErrataError as error:
+        st.error(markdown_text(str(error), 600))

@@ -1,0 +1,155 @@
+"""A run on the screen: headline, intervals, modes, both halves, cost, and the table of items."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from curation_app.components.figures import MEANINGS, TITLES, amount, interval_words, percent, points, seconds
+from curation_app.components.page_text import markdown_text, plain_line
+from curation_app.components.score_charts import cause_chart, mode_chart
+from curation_app.service.evidence import MODE_WORDS
+from curation_app.service.run_history import HEADLINE_FIGURES, Measured, RunSummary
+from evalsets.items import Mode
+from evalsets.report import ItemResult
+
+ITEM_ROWS = 50
+
+
+def show_headline(summary: RunSummary, baseline: RunSummary | None) -> None:
+    """Draw the three headline figures, each against the baseline when there is one."""
+    st.markdown(f"**{markdown_text(summary.headline, 600)}**")
+    st.caption(
+        f"{markdown_text(summary.pipeline)} ({summary.pipeline_fingerprint}) on {markdown_text(summary.set_name)} "
+        f"version {summary.set_version}, {summary.items} items, k = {summary.k}, judge {markdown_text(summary.judge)}"
+    )
+    for column, name in zip(st.columns(3), HEADLINE_FIGURES, strict=True):
+        measured = summary.figures[name]
+        before = baseline.figures[name].value if baseline else None
+        delta = measured.value - before if measured.value is not None and before is not None else None
+        column.metric(
+            TITLES[name],
+            percent(measured.value),
+            delta=f"{points(delta)} to baseline" if delta is not None else None,
+            delta_color="off" if not delta else "normal" if measured.higher_is_better else "inverse",
+            help=f"{MEANINGS[name]}: of {measured.eligible}{interval_words(measured)} (95% interval)",
+            border=True,
+        )
+        column.caption(f"of {measured.eligible}{interval_words(measured)}: {MEANINGS[name]}")
+
+
+def show_modes_and_causes(summary: RunSummary) -> None:
+    """Draw passes by mode, and the causes of failures when they were diagnosed."""
+    left, right = st.columns(2, gap="medium")
+    left.altair_chart(mode_chart(summary.modes), alt="Share of items that pass, by mode, with 95% intervals")
+    if summary.causes:
+        right.altair_chart(cause_chart(summary.causes), alt="Failed items by first cause")
+    else:
+        right.success("Nothing failed.") if not summary.failed else right.caption("The failures were not diagnosed.")
+
+
+def show_halves(summary: RunSummary) -> None:
+    """Draw the metrics of retrieval and generation side by side, then safety and cost."""
+    for column, half, title in zip(
+        st.columns(2), ("retrieval", "generation"), ("Retrieval", "Generation"), strict=True
+    ):
+        column.markdown(f"**{title}**")
+        column.dataframe(
+            _metrics_table(summary, half), hide_index=True, column_config=_METRIC_COLUMNS, height="content"
+        )
+    latencies = ", ".join(f"{step} {seconds(median)}" for step, median in summary.latency_s.items())
+    cost = f"cost {summary.cost:,.4g} in all" if summary.cost is not None else "no cost was reported"
+    st.caption(f"Latency (median): {latencies or 'not measured'} · {cost}")
+
+
+def choose_item(items: Sequence[ItemResult]) -> str:
+    """Draw the filter and the table of items; return the id that was clicked, or an empty string."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = st.segmented_control(
+            "Items", ["all", "failed", "not scored"], default="all", key="items", bind="query-params"
+        )
+        modes = sorted({item.mode for item in items})
+        mode = st.selectbox(
+            "Mode", modes, index=None, placeholder="any", key="mode", bind="query-params", width=190,
+            format_func=lambda value: MODE_WORDS[Mode(value)],
+        )  # fmt: skip
+        words = st.text_input("Words", key="words", bind="query-params", width=220, placeholder="in question or answer")
+    rows = [item for item in items if _is_shown(item, str(shown), str(mode or ""), (words or "").casefold())]
+    if not rows:
+        st.info("No item fits this filter.")
+        return ""
+    if len(rows) > ITEM_ROWS:
+        st.caption(f"The first {ITEM_ROWS} of {len(rows)} items; narrow the filter to see others.")
+    selected = st.dataframe(
+        _items_table(rows[:ITEM_ROWS]),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=_ITEM_COLUMNS,
+        height="content",
+        key="item-rows",
+    )
+    picked = selected["selection"]["rows"]
+    return rows[picked[0]].id if picked and picked[0] < len(rows) else ""
+
+
+def _is_shown(item: ItemResult, shown: str, mode: str, words: str) -> bool:
+    if shown == "failed" and (item.passed or not item.is_scored):
+        return False
+    if shown == "not scored" and item.is_scored:
+        return False
+    if mode and item.mode != mode:
+        return False
+    return not words or words in f"{item.id} {item.question} {item.answer or ''}".casefold()
+
+
+def _metrics_table(summary: RunSummary, half: str) -> pd.DataFrame:
+    chosen = {name: one for name, one in summary.figures.items() if one.half == half and name not in HEADLINE_FIGURES}
+    return pd.DataFrame(
+        {
+            "metric": [f"{name} (proxy)" if one.is_proxy else name for name, one in chosen.items()],
+            "value": [amount(one.value, one.scale) for one in chosen.values()],
+            "interval": [_bounds(one) for one in chosen.values()],
+            "of": [f"{one.scored} / {one.eligible}" for one in chosen.values()],
+        }
+    )
+
+
+def _bounds(measured: Measured) -> str:
+    if measured.low is None or measured.high is None:
+        return ""
+    return f"{amount(measured.low, measured.scale)} \N{EN DASH} {amount(measured.high, measured.scale)}"
+
+
+def _items_table(items: Sequence[ItemResult]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "outcome": [_outcome(item) for item in items],
+            "question": [plain_line(item.question, 140) for item in items],
+            "mode": [MODE_WORDS[item.mode] for item in items],
+            "why": [plain_line(item.reason, 140) for item in items],
+            "cause": [plain_line(item.cause, 60) for item in items],
+            "id": [plain_line(item.id, 60) for item in items],
+        }
+    )
+
+
+def _outcome(item: ItemResult) -> str:
+    known = " (known)" if item.is_known_failing else ""
+    return f"{'✓ passed' if item.passed else '✗ failed' if item.is_scored else '○ not scored'}{known}"
+
+
+_METRIC_COLUMNS = {
+    "metric": st.column_config.TextColumn("Metric"),
+    "value": st.column_config.TextColumn("Value"),
+    "interval": st.column_config.TextColumn("95% interval"),
+    "of": st.column_config.TextColumn("Scored / eligible"),
+}
+_ITEM_COLUMNS = {
+    "outcome": st.column_config.TextColumn("Outcome", width="small"),
+    "question": st.column_config.TextColumn("Question", width="large"),
+    "mode": st.column_config.TextColumn("Mode"),
+    "why": st.column_config.TextColumn("Why", width="medium"),
+    "cause": st.column_config.TextColumn("Cause"),
+    "id": st.column_config.TextColumn("Item"),
+}

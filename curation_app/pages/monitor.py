@@ -1,0 +1,52 @@
+"""The Monitor page: what production does after launch, by day, model and prompt version."""
+
+import streamlit as st
+
+from curation_app.components import monitor_view
+from curation_app.components.next_step import show_next_step
+from curation_app.components.page_text import markdown_text
+from curation_app.service.freshness import freshness_sentences
+from curation_app.service.monitoring import choices, look
+from curation_app.workspace import Workspace, app_workspace
+from evalsets.errors import ErrataError
+
+
+def _show(workspace: Workspace) -> None:
+    found = choices(workspace)
+    if found is None:
+        st.info("No log is loaded yet. Load one on the Ingest page, or with `errata ingest LOG --mapping NAME`.")
+        return
+    view = look(workspace, monitor_view.choose_filter(found))
+    if view is None:
+        st.info("No interaction is left under these filters. Clear one of them.")
+        return
+    if found.undated:
+        st.caption(f"{found.undated:,} interactions have no time and stand on no day.")
+    monitor_view.show_findings(view)
+    monitor_view.show_gauges(view)
+    monitor_view.show_days(view)
+    monitor_view.show_versions(view.versions, "Prompt versions")
+    if len(view.models) > 1:
+        monitor_view.show_versions(view.models, "Models")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        monitor_view.show_words(view.words, view)
+    with right:
+        st.markdown("**How fresh it is**")
+        for sentence in freshness_sentences(workspace):
+            st.caption(markdown_text(sentence, 400))
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Monitor")
+    st.caption("See what production does, and what changed by more than noise. Every figure opens its questions.")
+    try:
+        _show(app_workspace())
+    except ErrataError as error:
+        st.error(markdown_text(str(error), 1000))
+        return
+    show_next_step("queue", "Next: label what went wrong")
+
+
+main()
