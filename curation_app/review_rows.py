@@ -5,12 +5,12 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import duckdb
 
 from curation_app.labels import DecisionKind, LabelContent, LabelEvent, double_label_draw
-from evalsets.items import Author, AuthorKind, Source
+from evalsets.items import Author, AuthorKind, Mode, Source
 from ingest.candidates import Candidate
 
 SHORT_QUESTION = 300
@@ -18,6 +18,40 @@ EVENT_COLUMNS = "seq, token, candidate_id, reviewer, author_kind, kind, coalesce
 _ATTEMPTS = 8
 
 Result = TypeVar("Result")
+
+
+class CodeRename(NamedTuple):
+    """One merge (all labels of a code) or split (only `candidate_ids`)."""
+
+    mode: Mode
+    old_code: str
+    new_code: str
+    candidate_ids: frozenset[str] | None
+
+
+class CodeRenames(NamedTuple):
+    """Merges and splits in the order they were made."""
+
+    steps: tuple[CodeRename, ...] = ()
+
+    def current(self, mode: Mode, code: str, candidate_id: str) -> str:
+        """Return what a label's sub-code is called now."""
+        for step in self.steps:
+            applies = step.candidate_ids is None or candidate_id in step.candidate_ids
+            if applies and (step.mode, step.old_code) == (mode, code):
+                code = step.new_code
+        return code
+
+
+def read_renames(connection: duckdb.DuckDBPyConnection) -> CodeRenames:
+    """Return the merges and splits of sub-codes."""
+    query = "SELECT mode, old_code, new_code, candidate_ids FROM sub_code_renames ORDER BY seq"
+    return CodeRenames(
+        tuple(
+            CodeRename(Mode(mode), old, new, None if ids is None else frozenset(ids))
+            for mode, old, new, ids in rows_of(connection, query)
+        )
+    )
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

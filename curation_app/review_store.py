@@ -1,43 +1,29 @@
 """The review store: candidates, labels, drafts and claims in review.duckdb."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import duckdb
 
 from curation_app.labels import (
-    AcceptedItem,
     DecisionKind,
     LabelContent,
     LabelEvent,
-    Verdict,
-    accepted_item,
-    double_label_draw,
     screen_token,
-    verdict,
 )
 from curation_app.review_queue import (
     QueueFilter,
-    QueuePage,
     available_query,
     browsing_query,
-    facet_query,
-    page_queries,
-    row_of,
 )
+from curation_app.review_reader import ReviewReader
 from curation_app.review_rows import (
-    EVENT_COLUMNS,
     append_event,
     candidate_of,
     candidate_row,
     current_decision_of,
-    event_of,
-    grouped,
     holder_of,
     insert_candidates,
     last_decision_of,
@@ -47,11 +33,9 @@ from curation_app.review_rows import (
     session_row,
     write_draft,
 )
-from curation_app.workspace import ReviewSettings
 from evalsets.errors import BadInputError, ErrataError
-from evalsets.items import Author, AuthorKind, Source
+from evalsets.items import Author, AuthorKind, Mode, Source
 from ingest.candidates import Candidate
-from ingest.duckdb_file import unit_of_work
 
 
 class ClaimLostError(ErrataError):
@@ -99,31 +83,8 @@ class DraftSaved(NamedTuple):
     held_by: str
 
 
-class ReviewStore:
+class ReviewStore(ReviewReader):
     """Open `path` for one unit of work per call; safe for threads and for several processes."""
-
-    def __init__(
-        self,
-        path: Path,
-        settings: ReviewSettings | None = None,
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        """Take the file, the review section of errata.toml and, for tests, a clock in UTC."""
-        self.path = path
-        self._settings = settings or ReviewSettings()
-        self._clock = clock
-
-    @property
-    def double_label_share(self) -> float:
-        """Share of candidates that need two readers."""
-        return 1.0 if self._settings.reviewers > 1 else self._settings.double_label_share
-
-    @contextmanager
-    def unit(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Yield a connection for one unit of work."""
-        with unit_of_work(self.path, migrations=files("curation_app") / "review_schema") as connection:
-            yield connection
 
     def add_candidates(
         self, candidates: Iterable[Candidate], *, case_source: Source = Source.PRODUCTION, batch: str = ""
@@ -233,48 +194,22 @@ class ReviewStore:
             self._claim(connection, last.candidate_id, reviewer)
             return last if appended else None
 
-    def history(self, candidate_id: str) -> list[LabelEvent]:
-        """Return every event of a candidate, undone ones included, oldest first."""
-        query = f"SELECT {EVENT_COLUMNS} FROM label_events WHERE candidate_id = ? ORDER BY seq"  # noqa: S608
+    def import_events(self, events: Iterable[LabelEvent]) -> int:
+        """Append events as they are, in the order given; return how many were new by their token."""
         with self.unit() as connection:
-            return [event_of(row) for row in connection.execute(query, [candidate_id]).fetchall()]
+            return sum(append_event(connection, event) for event in events)
 
-    def queue_page(self, filters: QueueFilter, *, page: int = 1, page_size: int = 50) -> QueuePage:
-        """Return one page of candidates and how many match, reading no large text."""
-        count, rows = page_queries(filters, share=self.double_label_share, now=self._clock(), page=page, size=page_size)
-        with self.unit() as connection:
-            (total,) = connection.execute(*count).fetchall()[0]
-            return QueuePage(tuple(row_of(row) for row in connection.execute(*rows).fetchall()), total)
-
-    def facets(self) -> dict[str, list[tuple[str, int]]]:
-        """Return the values that each filter offers, with their counts."""
-        with self.unit() as connection:
-            return grouped(connection.execute(facet_query()).fetchall())
-
-    def remaining(self, reviewer: str, filters: QueueFilter | None = None) -> int:
-        """Count what this reviewer can still label under the filters."""
-        query, values = available_query(
-            reviewer, filters or QueueFilter(), share=self.double_label_share, now=self._clock()
-        )
-        with self.unit() as connection:
-            return int(connection.execute(f"SELECT count(*) FROM ({query})", values).fetchall()[0][0])  # noqa: S608
-
-    def verdicts(self) -> dict[str, Verdict]:
-        """Return, by candidate, what the readers' decisions amount to."""
-        with self.unit() as connection:
-            return self._verdicts(connection)
-
-    def accepted_items(self) -> list[AcceptedItem]:
-        """Return every labelled candidate as an item, with what blocks it, in order of item id."""
-        query = """
-            SELECT s.candidate_id, c.case_source, s.body FROM candidate_sessions AS s
-            JOIN candidates AS c USING (candidate_id) WHERE list_contains(?, s.candidate_id)
+    def rename_code(
+        self, mode: Mode, old: str, new: str, *, reviewer: str, candidate_ids: Sequence[str] | None = None
+    ) -> None:
+        """Read a sub-code as another from now on: for all labels (a merge), or for the named ones (a split)."""
+        insert = """
+            INSERT INTO sub_code_renames (mode, old_code, new_code, candidate_ids, reviewer, created_at)
+            VALUES (?, ?, ?, ?, ?, ?)
         """
+        wanted = None if candidate_ids is None else list(candidate_ids)
         with self.unit() as connection:
-            found = self._verdicts(connection)
-            rows = connection.execute(query, [list(found)]).fetchall()
-        made = [accepted_item(candidate_of(body), Source(source), found[key]) for key, source, body in rows]
-        return sorted((item for item in made if item is not None), key=lambda accepted: accepted.item.id)
+            connection.execute(insert, [mode.value, old, new, wanted, reviewer, self._clock()]).fetchall()
 
     def _next(self, connection: duckdb.DuckDBPyConnection, reviewer: str, filters: QueueFilter) -> ReviewItem | None:
         query, values = available_query(reviewer, filters, share=self.double_label_share, now=self._clock())
@@ -348,22 +283,3 @@ class ReviewStore:
             created_at=self._clock(),
         )
         return append_event(connection, event)
-
-    def _verdicts(self, connection: duckdb.DuckDBPyConnection) -> dict[str, Verdict]:
-        readings: dict[str, list[LabelEvent]] = {}
-        for row in rows_of(connection, f"SELECT {EVENT_COLUMNS} FROM current_decisions ORDER BY seq"):  # noqa: S608
-            event = event_of(row)
-            readings.setdefault(event.candidate_id, []).append(event)
-        settled = {
-            event.candidate_id: event
-            for event in map(event_of, rows_of(connection, f"SELECT {EVENT_COLUMNS} FROM current_adjudications"))  # noqa: S608
-        }
-        found = {
-            key: verdict(readings.get(key, []), settled.get(key), self.readers_needed(key))
-            for key in readings.keys() | settled.keys()
-        }
-        return {key: each for key, each in found.items() if each is not None}
-
-    def readers_needed(self, candidate_id: str) -> int:
-        """Return how many people must label this candidate."""
-        return 2 if double_label_draw(candidate_id) < self.double_label_share else 1

@@ -1,0 +1,163 @@
+"""Reading review.duckdb: lists, histories, what readers said, and the items that labels make."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+
+from curation_app.labels import AcceptedItem, LabelEvent, Verdict, accepted_item, double_label_draw, verdict
+from curation_app.review_queue import QueueFilter, QueuePage, available_query, facet_query, page_queries, row_of
+from curation_app.review_rows import (
+    EVENT_COLUMNS,
+    CodeRenames,
+    candidate_of,
+    event_of,
+    grouped,
+    read_renames,
+    rows_of,
+)
+from curation_app.workspace import ReviewSettings
+from evalsets.items import Source
+from ingest.candidates import Candidate
+from ingest.duckdb_file import unit_of_work
+
+
+class ReviewReader:
+    """What can be read of `path`; every call opens the file for one unit of work."""
+
+    def __init__(
+        self,
+        path: Path,
+        settings: ReviewSettings | None = None,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Take the file, the review section of errata.toml and, for tests, a clock in UTC."""
+        self.path = path
+        self._settings = settings or ReviewSettings()
+        self._clock = clock
+
+    @property
+    def double_label_share(self) -> float:
+        """Share of candidates that need two readers."""
+        return 1.0 if self._settings.reviewers > 1 else self._settings.double_label_share
+
+    @contextmanager
+    def unit(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a connection for one unit of work."""
+        with unit_of_work(self.path, migrations=files("curation_app") / "review_schema") as connection:
+            yield connection
+
+    def history(self, candidate_id: str) -> list[LabelEvent]:
+        """Return every event of a candidate, undone ones included, oldest first."""
+        query = f"SELECT {EVENT_COLUMNS} FROM label_events WHERE candidate_id = ? ORDER BY seq"  # noqa: S608
+        with self.unit() as connection:
+            return [event_of(row) for row in connection.execute(query, [candidate_id]).fetchall()]
+
+    def queue_page(self, filters: QueueFilter, *, page: int = 1, page_size: int = 50) -> QueuePage:
+        """Return one page of candidates and how many match, reading no large text."""
+        count, rows = page_queries(filters, share=self.double_label_share, now=self._clock(), page=page, size=page_size)
+        with self.unit() as connection:
+            (total,) = connection.execute(*count).fetchall()[0]
+            return QueuePage(tuple(row_of(row) for row in connection.execute(*rows).fetchall()), total)
+
+    def facets(self) -> dict[str, list[tuple[str, int]]]:
+        """Return the values that each filter offers, with their counts."""
+        with self.unit() as connection:
+            return grouped(connection.execute(facet_query()).fetchall())
+
+    def remaining(self, reviewer: str, filters: QueueFilter | None = None) -> int:
+        """Count what this reviewer can still label under the filters."""
+        query, values = available_query(
+            reviewer, filters or QueueFilter(), share=self.double_label_share, now=self._clock()
+        )
+        with self.unit() as connection:
+            return int(connection.execute(f"SELECT count(*) FROM ({query})", values).fetchall()[0][0])  # noqa: S608
+
+    def readings(self) -> dict[str, list[LabelEvent]]:
+        """Return, by candidate, each reader's current decision, in order of time."""
+        with self.unit() as connection:
+            return self._readings(connection)
+
+    def adjudications(self) -> dict[str, LabelEvent]:
+        """Return, by candidate, the decision that settled a disagreement."""
+        with self.unit() as connection:
+            return self._adjudications(connection)
+
+    def events(self) -> list[LabelEvent]:
+        """Return every event, undone ones included, in order of time."""
+        query = f"SELECT {EVENT_COLUMNS} FROM label_events ORDER BY seq"  # noqa: S608
+        with self.unit() as connection:
+            return [event_of(row) for row in rows_of(connection, query)]
+
+    def candidates(self, candidate_ids: Sequence[str] | None = None) -> Iterator[tuple[Candidate, Source]]:
+        """Yield candidates with their case source, all of them or those named."""
+        query = """
+            SELECT s.body, c.case_source FROM candidate_sessions AS s JOIN candidates AS c USING (candidate_id)
+            WHERE ? IS NULL OR list_contains(?, candidate_id) ORDER BY c.added_at, candidate_id
+        """
+        wanted = None if candidate_ids is None else list(candidate_ids)
+        with self.unit() as connection:
+            rows = rows_of(connection, query, [wanted, wanted])
+        yield from ((candidate_of(body), Source(source)) for body, source in rows)
+
+    def code_renames(self) -> CodeRenames:
+        """Return the merges and splits of sub-codes, to read labels through."""
+        with self.unit() as connection:
+            return read_renames(connection)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return, by candidate, what the readers' decisions amount to."""
+        with self.unit() as connection:
+            return self._verdicts(connection)
+
+    def accepted_items(self) -> list[AcceptedItem]:
+        """Return every labelled candidate as an item, with what blocks it, in order of item id."""
+        query = """
+            SELECT s.candidate_id, c.case_source, s.body FROM candidate_sessions AS s
+            JOIN candidates AS c USING (candidate_id) WHERE list_contains(?, s.candidate_id)
+        """
+        with self.unit() as connection:
+            found = self._verdicts(connection)
+            renames = read_renames(connection)
+            rows = connection.execute(query, [list(found)]).fetchall()
+        made = [
+            accepted_item(candidate_of(body), Source(source), _recoded(found[key], renames))
+            for key, source, body in rows
+        ]
+        return sorted((item for item in made if item is not None), key=lambda accepted: accepted.item.id)
+
+    def _verdicts(self, connection: duckdb.DuckDBPyConnection) -> dict[str, Verdict]:
+        readings, settled = self._readings(connection), self._adjudications(connection)
+        found = {
+            key: verdict(readings.get(key, []), settled.get(key), self.readers_needed(key))
+            for key in readings.keys() | settled.keys()
+        }
+        return {key: each for key, each in found.items() if each is not None}
+
+    def _readings(self, connection: duckdb.DuckDBPyConnection) -> dict[str, list[LabelEvent]]:
+        readings: dict[str, list[LabelEvent]] = {}
+        for row in rows_of(connection, f"SELECT {EVENT_COLUMNS} FROM current_decisions ORDER BY seq"):  # noqa: S608
+            event = event_of(row)
+            readings.setdefault(event.candidate_id, []).append(event)
+        return readings
+
+    def _adjudications(self, connection: duckdb.DuckDBPyConnection) -> dict[str, LabelEvent]:
+        query = f"SELECT {EVENT_COLUMNS} FROM current_adjudications"  # noqa: S608
+        return {event.candidate_id: event for event in map(event_of, rows_of(connection, query))}
+
+    def readers_needed(self, candidate_id: str) -> int:
+        """Return how many people must label this candidate."""
+        return 2 if double_label_draw(candidate_id) < self.double_label_share else 1
+
+
+def _recoded(found: Verdict, renames: CodeRenames) -> Verdict:
+    event = found.decision
+    if event.content.mode is None or not event.content.sub_code:
+        return found
+    code = renames.current(event.content.mode, event.content.sub_code, event.candidate_id)
+    content = event.content.model_copy(update={"sub_code": code})
+    return found._replace(decision=event.model_copy(update={"content": content}))
