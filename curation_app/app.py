@@ -7,7 +7,7 @@ import streamlit as st
 
 from curation_app.components.identity import ask_reviewer, current_reviewer, keep_in_browser
 from curation_app.components.page_text import markdown_text
-from curation_app.service.waiting import waiting_counts
+from curation_app.service.overview import overview
 from curation_app.workspace import app_workspace
 from evalsets.errors import ErrataError
 
@@ -51,7 +51,7 @@ def main() -> None:
         st.error(markdown_text(str(error), 1000))
         st.stop()
     reviewer = current_reviewer()
-    counts = waiting_counts(workspace, reviewer, settings.review)
+    counts = overview(workspace, reviewer, settings.review).counts
     page = st.navigation([_page(entry, counts) for entry in PAGES if _path(entry).is_file()], position="top")
     if not reviewer:
         ask_reviewer()

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import streamlit as st
 
+from curation_app.components.page_text import markdown_text
 from curation_app.labels import LabelContent
 from curation_app.review_queue import QueueFilter
 from curation_app.review_store import ReviewItem
@@ -21,6 +22,7 @@ FREEZE_REASON = "freeze_reason"
 FREEZE_OUTCOME = "freeze_outcome"
 QUEUE_PAGE = "page"
 _GO_LABEL = "go_label"
+_PROBLEM = "problem"
 
 
 @dataclass
@@ -115,3 +117,15 @@ def wants_label_page() -> bool:
 def queue_page_number() -> int:
     """Return the page of the queue that is shown, from 1."""
     return int(st.session_state.get(QUEUE_PAGE) or 1)
+
+
+def keep_problem(text: str) -> None:
+    """Keep why an action was refused, to be shown on the next run."""
+    st.session_state[_PROBLEM] = text
+
+
+def show_problem() -> None:
+    """Show, once, why the last action was refused."""
+    problem = st.session_state.pop(_PROBLEM, "")
+    if problem:
+        st.error(markdown_text(problem, 1000))

@@ -76,7 +76,8 @@ function flushTyped() {
 
 function onInput(event) {
   const field = fieldOf(event.target);
-  if (!field) return;
+  // A list box saves what is picked, not what is typed to find it.
+  if (!field || event.target.getAttribute("role") === "combobox") return;
   state.dirty.set(field.name + field.token, { ...field, value: event.target.value });
   say("saving …");
   clearTimeout(state.typingTimer);

@@ -20,6 +20,7 @@ from curation_app.service.evidence import (
     contradictions,
 )
 from curation_app.service.labelling import Desk, facts_as_text
+from curation_app.service.overview import overview
 from curation_app.session_keys import LabelScreen, field_key
 from evalsets.items import FAILURE_MODES, Mode
 
@@ -35,6 +36,7 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
         st.warning(f"{markdown_text(item.held_by)} is labelling this item. You can read it.")
     _mode_field(desk, reviewer, item)
     _text_fields(desk, reviewer, item)
+    _coding_fields(desk, reviewer, screen, item)
     evidence = desk.evidence(item, screen.content)
     _evidence_lines(screen, item, evidence, cards)
     undo_token = item.undoable.token if item.undoable else ""
@@ -94,6 +96,32 @@ def _text_fields(desk: Desk, reviewer: str, item: ReviewItem) -> None:
             placeholder=placeholder,
             on_change=partial(label_actions.on_field, desk, reviewer, item.token, name, key),
         )
+
+
+def _coding_fields(desk: Desk, reviewer: str, screen: LabelScreen, item: ReviewItem) -> None:
+    code_column, tags_column = st.columns(2, gap="small")
+    codes = overview(desk.workspace, reviewer, desk.settings.review).codes
+    mode = screen.content.mode
+    known = list(codes.get(mode, ())) if mode else []
+    key = field_key("sub_code", item.token)
+    code_column.selectbox(
+        "Sub-code",
+        [*dict.fromkeys([*([item.draft.sub_code] if item.draft.sub_code else []), *known])],
+        index=0 if item.draft.sub_code else None,
+        accept_new_options=True,
+        placeholder="in your own words",
+        key=key,
+        on_change=partial(label_actions.on_field, desk, reviewer, item.token, "sub_code", key),
+        help="A finer kind under the mode, such as “outdated price”. Codes can be merged and split later.",
+    )
+    tags_key = field_key("tags", item.token)
+    tags_column.text_input(
+        "Tags",
+        ", ".join(item.draft.tags),
+        key=tags_key,
+        placeholder="multi-hop, edge",
+        on_change=partial(label_actions.on_field, desk, reviewer, item.token, "tags", tags_key),
+    )
 
 
 def _evidence_lines(screen: LabelScreen, item: ReviewItem, evidence: Evidence, cards: list[Card]) -> None:

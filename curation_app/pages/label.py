@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from curation_app import session_keys
-from curation_app.components import chunk_cards, label_actions, label_form, session_view
+from curation_app.components import chunk_cards, item_extras, label_actions, label_form, session_view
 from curation_app.components.identity import current_reviewer
 from curation_app.service.labelling import Desk, open_desk
+from curation_app.service.overview import overview
 from curation_app.workspace import app_workspace
 
 if TYPE_CHECKING:
@@ -25,10 +26,12 @@ def main() -> None:
     if screen.item is None:
         show_nothing_left(screen)
         return
-    st.html(session_view.why_html(screen.item))
+    progress = overview(desk.workspace, reviewer, desk.settings.review).progress
+    st.html(session_view.why_html(screen.item) + item_extras.progress_html(progress))
     session, evidence, label = st.columns([0.24, 0.42, 0.34], gap="medium")
     with session.container(height=PANEL_HEIGHT, border=False, key="errata-session"):
         st.html(session_view.session_html(screen.item))
+        item_extras.show_extras(desk, screen.item)
     with evidence.container(height=PANEL_HEIGHT, border=False, key="errata-evidence"):
         cards = show_evidence(desk, reviewer, screen)
     with label.container(height=PANEL_HEIGHT, border=False, key="errata-label"):
