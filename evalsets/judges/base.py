@@ -45,6 +45,8 @@ class FactsJudge:
 
     name = "facts"
     fingerprint = "facts-1"
+    is_inline = True
+    """Quick enough to run in place of a thread."""
 
     def judge(self, case: ScoredCase) -> Verdict:
         """Return the verdict on one case; an empty answer fails."""
