@@ -26,19 +26,35 @@ class Detection(NamedTuple):
 
 
 @cache
+def adapter_names() -> tuple[str, ...]:
+    """Return the names of all formats: registered adapters, then the shipped mappings."""
+    from ingest.adapters.mapping_file import preset_names
+
+    return (*REGISTERED, *(name for name in preset_names() if name not in REGISTERED))
+
+
+@cache
 def get_adapter(name: str) -> Adapter:
     """Return the adapter called `name`; raises BadInputError naming those there are."""
+    if name not in adapter_names():
+        raise BadInputError(f"no format is called {name!r}. There are: {', '.join(sorted(adapter_names()))}.")
     if name not in REGISTERED:
-        raise BadInputError(f"no format is called {name!r}. There are: {', '.join(sorted(REGISTERED))}.")
+        from ingest.adapters.mapping import preset
+
+        return preset(name)
     module, _, attribute = REGISTERED[name].partition(":")
     adapter: Adapter = getattr(import_module(module), attribute)
     return adapter
 
 
+def family_of(name: str) -> str:
+    """Return the family of an adapter: formats of one family share trace ids, so their spans meet."""
+    return str(getattr(get_adapter(name), "family", name))
+
+
 def iter_adapters() -> Iterator[Adapter]:
-    """Yield every registered adapter, in order of registration."""
-    for name in REGISTERED:
-        yield get_adapter(name)
+    """Yield every adapter, in order of registration."""
+    return map(get_adapter, adapter_names())
 
 
 def detect(sample: Sequence[Any]) -> list[Detection]:

@@ -27,7 +27,7 @@ CREATE TABLE feedback_events (
     comment      VARCHAR,
     given_at     TIMESTAMPTZ,
     ordinal      BIGINT NOT NULL,              -- order of arrival; settles votes of the same second
-    vote         TINYINT,                      -- +1, -1 or NULL, by the scale of all values of its name
+    vote         TINYINT,                      -- +1, -1, 0 for neither, NULL while its scale is not known
     interaction_id VARCHAR,                    -- NULL while unbound
     ingest_id    BIGINT NOT NULL
 );
@@ -40,15 +40,10 @@ CREATE TABLE interaction_aliases (
     interaction_id VARCHAR NOT NULL
 );
 
-CREATE TABLE staged_spans (
-    adapter    VARCHAR NOT NULL,
-    trace_id   VARCHAR NOT NULL,
-    span_id    VARCHAR NOT NULL,
-    started_ns BIGINT NOT NULL,
-    version_ns BIGINT NOT NULL,
-    user_id    VARCHAR,                        -- salted hash
-    payload    VARCHAR NOT NULL,               -- JSON, redacted
-    ingest_id  BIGINT NOT NULL
+-- Mappings by digest, so that what was staged through one can be put together by a later ingest.
+CREATE TABLE mappings (
+    name    VARCHAR NOT NULL,
+    mapping VARCHAR NOT NULL                   -- JSON
 );
 
 CREATE TABLE rejects (

@@ -1,0 +1,276 @@
+"""The ingest itself: files in, redacted rows into the store in committed groups, and an account of every record."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from evalsets.errors import BadInputError
+from ingest import daily
+from ingest.adapters.mapping_file import MappingFile, load_mapping
+from ingest.assembling import assemble_traces
+from ingest.feedback import VoteCounts, bind_votes
+from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, ReportTally
+from ingest.log_store import LogStore
+from ingest.merging import MergeCounts
+from ingest.privacy import workspace_salt
+from ingest.reading.blocks import PART_BYTES, line_parts, whole_blocks
+from ingest.reading.probing import Probe, probe
+from ingest.reading.sources import SourceFile, find_files
+from ingest.reading_jobs import WORKERS, Readers, StagedBlock, Way, readers
+from ingest.session_checks import session_cautions
+from ingest.settings import LogSettings, PrivacySettings
+from ingest.spooling import spooled
+from ingest.storing import GroupWriter, file_digest, file_is_known, finish_ingest, start_ingest
+from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
+
+_MANY_BYTES = 12 << 20
+
+
+class Progress(NamedTuple):
+    """How far an ingest is."""
+
+    file: str
+    bytes_done: int
+    bytes_total: int
+    records: int
+
+
+def ingest(  # noqa: PLR0913 - one parameter for each option of the command
+    paths: Iterable[str | Path],
+    *,
+    store: LogStore,
+    mapping: str | Path | MappingFile | None = None,
+    format: str = "",  # noqa: A002 - the name of the command's option
+    mappings: Mapping[str, Path] | None = None,
+    logs: LogSettings | None = None,
+    privacy: PrivacySettings | None = None,
+    strict: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    workers: int = WORKERS,
+) -> IngestReport:
+    """Read `paths` into `store` and return the account of it.
+
+    `mapping` is a mapping, its file, or its name among `mappings` and the presets; `format` names an adapter or preset;
+    with neither, each file's content decides. `strict` makes a mapped path that leads nowhere an error, before anything
+    is stored. Raises BadInputError for paths, formats and mappings that cannot be used; a bad record never raises.
+    """
+    chosen = _chosen_mapping(mapping, mappings or {})
+    with spooled(find_files(paths), store.path.parent) as files:
+        salt = workspace_salt(store.path.parent)
+        finder = WayFinder(mapping=chosen, named=format, privacy=privacy or PrivacySettings(), salt=salt)
+        run = _Run(store, finder, logs or LogSettings(), on_progress, workers)
+        probed = run.probe_all(files)
+        if strict:
+            run.check_paths(probed)
+        return run.load(probed)
+
+
+def _chosen_mapping(mapping: str | Path | MappingFile | None, named: Mapping[str, Path]) -> MappingFile | None:
+    if mapping is None or isinstance(mapping, MappingFile):
+        return mapping
+    return load_mapping(str(mapping), named=named)
+
+
+class _Probed(NamedTuple):
+    probe: Probe
+    way: FileWay | None
+    size: int
+
+
+class _Run:
+    def __init__(
+        self,
+        store: LogStore,
+        finder: WayFinder,
+        logs: LogSettings,
+        on_progress: Callable[[Progress], None] | None,
+        workers: int,
+    ) -> None:
+        self.store, self.finder, self.logs = store, finder, logs
+        self.on_progress, self.workers = on_progress, workers
+        self.tally = ReportTally()
+        self.stack = ExitStack()
+        self.pools: dict[str, Readers] = {}
+        self.bytes_done = 0
+        self.bytes_total = 0
+        self.records = 0
+
+    def probe_all(self, files: list[SourceFile]) -> list[_Probed]:
+        found = []
+        for file in files:
+            seen = probe(file)
+            way = None if seen.container == "empty" else self.finder.find(seen)
+            found.append(_Probed(seen, way, file.path.stat().st_size))
+        unknown = [entry for entry in found if entry.way is None and entry.probe.container != "empty"]
+        if unknown and len(unknown) == len([entry for entry in found if entry.probe.container != "empty"]):
+            raise unrecognised(unknown[0].probe)
+        return found
+
+    def check_paths(self, probed: list[_Probed]) -> None:
+        found: set[str] = set()
+        missing: set[str] = set()
+        with self.stack:
+            for entry in probed:
+                for block in self._blocks(entry) if entry.way else ():
+                    found |= block.rest.found_paths
+                    missing |= block.rest.missing_paths
+        self.pools.clear()
+        if missing - found:
+            listed = ", ".join(repr(path) for path in sorted(missing - found))
+            raise BadInputError(f"no record has {listed}. Mend the mapping, or leave out --strict; nothing was stored.")
+
+    def load(self, probed: list[_Probed]) -> IngestReport:
+        started = time.monotonic()
+        self.bytes_total = sum(entry.size for entry in probed)
+        ingest_id = start_ingest(self.store)
+        writer = GroupWriter(self.store, ingest_id)
+        with self.stack:
+            for entry in probed:
+                self._load_file(entry, writer)
+            writer.flush()
+            assembled = assemble_traces(self.store, self.finder, writer)
+        self.tally.traces_skipped.update(assembled.skipped)
+        for caution in assembled.cautions:
+            self.tally.caution(caution, assembled.caution_counts[caution.code])
+        return self._finished(writer, ingest_id, started)
+
+    def _load_file(self, entry: _Probed, writer: GroupWriter) -> None:
+        file = entry.probe.file
+        form = entry.way.format if entry.way else ""
+        account = FileAccount(file=file.name, layout=_layout(entry.probe), format=form, size=entry.size)
+        self.tally.files.append(account)
+        if entry.way is None:
+            account.note = "empty" if entry.probe.container == "empty" else "of no known format, left out"
+            if entry.probe.container != "empty":
+                self.tally.caution_text("unknown_format", str(unrecognised(entry.probe)), file=file.name)
+            self._advance(entry.size, file.name)
+            return
+        way = way_digest(entry.way)
+        if known := file_is_known(self.store, file.path, way):
+            self._take_known(account, known, writer)
+            self._advance(entry.size, file.name)
+            return
+        with _digest_beside(file.path) as digest:
+            self._read_file(entry, account, writer)
+            writer.note_file(file_digest=digest.result(), way_digest=way, account=account)
+
+    def _take_known(self, account: FileAccount, known: FileAccount, writer: GroupWriter) -> None:
+        for name in ("read", "skipped", "quarantined", "interactions", "format"):
+            setattr(account, name, getattr(known, name))
+        account.is_unchanged = True
+        writer.counts = writer.counts.plus(MergeCounts(unchanged=known.interactions))
+
+    def _read_file(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> None:
+        first_line = 0
+        paths_found: set[str] = set()
+        paths_missing: set[str] = set()
+        before = self.bytes_done
+        for block in self._blocks(entry):
+            rest = block.rest
+            self._account(account, block, first_line)
+            first_line += rest.lines
+            paths_found |= rest.found_paths
+            paths_missing |= rest.missing_paths
+            writer.add(block, entry.way)
+            self._advance(min(_share(entry), before + entry.size - self.bytes_done), account.file)
+        self._advance(before + entry.size - self.bytes_done, account.file)
+        for path in sorted(paths_missing - paths_found):
+            message = f"the mapped path {path!r} leads nowhere in any record; --strict makes this an error"
+            self.tally.caution_text(f"path_missing:{path}", message, file=account.file)
+
+    def _account(self, account: FileAccount, block: StagedBlock, first_line: int) -> None:
+        rest = block.rest
+        account.read += rest.read
+        account.interactions += block.tables.size
+        for reason, count in rest.skips.items():
+            account.skipped[reason] = account.skipped.get(reason, 0) + count
+        for at, reject in enumerate(rest.rejects):
+            rest.rejects[at] = reject._replace(line=reject.line + first_line)
+        account.quarantined += len({reject.line for reject in rest.rejects}) if rest.rejects else 0
+        self.tally.rejects.extend(rest.rejects[: ReportTally.REJECTS_SHOWN])
+        for caution in rest.cautions:
+            placed = caution._replace(line=caution.line and caution.line + first_line)
+            self.tally.caution(placed, rest.caution_counts[caution.code])
+        self.tally.redactions.update(rest.redactions)
+        self.records += rest.read
+
+    def _blocks(self, entry: _Probed) -> Iterator[StagedBlock]:
+        if entry.way is None:
+            return
+        pool = self._readers(entry.way.way)
+        if entry.probe.container == "lines":
+            parts = line_parts(entry.probe, records=entry.way.records)
+            yield from pool.read_parts(parts, many=entry.size > _MANY_BYTES)
+        else:
+            for block in whole_blocks(entry.probe, records=entry.way.records, unfold=entry.way.unfold):
+                yield pool.here.read(block)
+
+    def _readers(self, way: Way) -> Readers:
+        if way.adapter not in self.pools:
+            self.pools[way.adapter] = self.stack.enter_context(readers(way, workers=self.workers))
+        return self.pools[way.adapter]
+
+    def _advance(self, count: int, file: str) -> None:
+        self.bytes_done += count
+        if self.on_progress is not None:
+            self.on_progress(Progress(file, self.bytes_done, self.bytes_total, self.records))
+
+    def _finished(self, writer: GroupWriter, ingest_id: int, started: float) -> IngestReport:
+        with self.store.unit() as connection:
+            connection.begin()
+            votes = self._bound(connection, ingest_id)
+            if writer.counts.new + writer.counts.changed + writer.counts.votes:
+                daily.update(connection, ingest_id)
+                for caution in session_cautions(connection, ingest_id):
+                    self.tally.caution(caution)
+            report = self.tally.report()
+            report.ingest_id, report.stored = ingest_id, _stored(connection)
+            report.interactions = writer.interaction_counts()
+            report.feedback = FeedbackCounts(new=writer.counts.votes, bound=votes.bound, unbound=votes.unbound)
+            report.spans_new = writer.spans_new
+            report.seconds = round(time.monotonic() - started, 3)
+            finish_ingest(connection, ingest_id, report)
+            connection.commit()
+        return report
+
+    def _bound(self, connection: duckdb.DuckDBPyConnection, ingest_id: int) -> VoteCounts:
+        logs = self.logs
+        votes = bind_votes(
+            connection,
+            ingest_id=ingest_id,
+            scales=logs.scores,
+            ignored=logs.ignored_scores,
+            with_judges=logs.count_judges,
+        )
+        for name, values in votes.without_scale.items():
+            message = (
+                f"the score {name!r} has only the value(s) {values}, which fit several scales: no vote is read from it."
+                f" Say down_to and up_from under [logs.scores.{name}] in errata.toml."
+            )
+            self.tally.caution_text(f"scale_unknown:{name}", message)
+        return votes
+
+
+def _share(entry: _Probed) -> int:
+    return PART_BYTES if entry.probe.container == "lines" and entry.probe.is_plain else 0
+
+
+def _layout(found: Probe) -> str:
+    packed = f"{found.compression} " if found.compression else ""
+    return f"{packed}{found.container}{', ' + found.encoding if found.encoding != 'utf-8' else ''}"
+
+
+def _stored(connection: duckdb.DuckDBPyConnection) -> int:
+    return int(connection.execute("SELECT count(*) FROM interactions").fetchall()[0][0])
+
+
+@contextmanager
+def _digest_beside(path: Path) -> Iterator["Future[str]"]:
+    """Digest the bytes of a file on a thread while it is read; hashing does not hold up the interpreter."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(file_digest, path)

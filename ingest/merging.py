@@ -1,0 +1,207 @@
+"""Brings staged tables into the store in one transaction: new rows in, changed rows replaced, the same rows left."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from ingest.columnar import Tables
+
+_CONTENT = (
+    "session_id",
+    "user_id",
+    "asked_at",
+    "question",
+    "answer",
+    "model",
+    "prompt_version",
+    "latency_ms",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "error",
+    "stream_cut",
+    "metadata",
+    "cautions",
+)
+_COLUMNS = ", ".join(("interaction_id", "source", *_CONTENT, "version_ns", "content_hash"))
+_HASHED = ", ".join(f"coalesce(CAST({name} AS VARCHAR), '')" for name in _CONTENT)
+_SET = ", ".join(f"{name} = s.{name}" for name in (*_CONTENT, "version_ns", "content_hash"))
+
+# Of several states of one interaction in a group the newest stays; of equals the longer answer, then any one for good.
+_STAGE = f"""
+CREATE OR REPLACE TEMP TABLE staged AS
+WITH linked AS (
+    SELECT row AS link_row,
+        bit_xor(md5_number_lower(concat_ws(chr(31), rank, chunk_id, doc_id, text_hash, score, stage))) AS links_hash
+    FROM staged_links GROUP BY row
+)
+SELECT r.*, md5(concat_ws(chr(31), {_HASHED}, coalesce(links_hash, 0))) AS content_hash
+FROM staged_interactions AS r LEFT JOIN linked ON linked.link_row = r.row
+"""  # noqa: S608 - our own column names
+_HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM staged"
+_DROP_REPEATS = """
+CREATE OR REPLACE TEMP TABLE staged AS
+SELECT * FROM staged
+QUALIFY row_number() OVER (
+    PARTITION BY interaction_id
+    ORDER BY version_ns DESC, length(coalesce(answer, '')) DESC, content_hash DESC
+) = 1
+"""
+_COMPARE = """
+CREATE OR REPLACE TEMP TABLE compared AS
+SELECT s.row, s.interaction_id,
+    CASE
+        WHEN e.interaction_id IS NULL THEN 'new'
+        WHEN e.content_hash = s.content_hash AND e.version_ns >= s.version_ns THEN 'unchanged'
+        WHEN s.version_ns < e.version_ns THEN 'older'
+        WHEN s.version_ns = e.version_ns AND e.ingest_id = $ingest_id
+            AND (length(coalesce(s.answer, '')), s.content_hash) < (length(coalesce(e.answer, '')), e.content_hash)
+            THEN 'older'
+        ELSE 'changed'
+    END AS outcome
+FROM staged AS s LEFT JOIN interactions AS e USING (interaction_id)
+"""
+_FORGET = """
+DELETE FROM staged WHERE
+    (user_id IN (SELECT value FROM forgotten WHERE kind = 'user'))
+    OR asked_at < (SELECT max(CAST(value AS TIMESTAMPTZ)) FROM forgotten WHERE kind = 'before')
+"""
+_INSERT = f"""
+INSERT INTO interactions ({_COLUMNS}, ingest_id)
+SELECT {_COLUMNS}, $ingest_id FROM staged WHERE row IN (SELECT row FROM compared WHERE outcome = 'new')
+"""  # noqa: S608 - our own column names
+_INSERT_ALL = f"INSERT INTO interactions ({_COLUMNS}, ingest_id) SELECT {_COLUMNS}, $ingest_id FROM staged"  # noqa: S608
+_UPDATE = f"""
+UPDATE interactions AS i SET {_SET}, ingest_id = $ingest_id
+FROM staged AS s JOIN compared AS c USING (row)
+WHERE i.interaction_id = s.interaction_id AND c.outcome = 'changed'
+"""  # noqa: S608 - our own column names
+_DELETE_LINKS = """
+DELETE FROM retrieved WHERE interaction_id IN (SELECT interaction_id FROM compared WHERE outcome = 'changed')
+"""
+_INSERT_LINKS = """
+INSERT INTO retrieved
+SELECT c.interaction_id, l.rank, l.chunk_id, l.doc_id, l.text_hash, l.score, l.stage, l.id_origin
+FROM staged_links AS l JOIN compared AS c USING (row) WHERE c.outcome IN ('new', 'changed')
+"""
+_INSERT_TEXTS = """
+INSERT INTO chunk_texts
+SELECT text_hash, any_value(text) FROM staged_texts AS t
+WHERE NOT EXISTS (SELECT 1 FROM chunk_texts AS c WHERE c.text_hash = t.text_hash)
+GROUP BY text_hash
+"""
+_INSERT_ALIASES = """
+INSERT INTO interaction_aliases
+SELECT DISTINCT source, alias, interaction_id FROM staged_aliases
+EXCEPT SELECT source, alias, interaction_id FROM interaction_aliases
+"""
+_NEWEST_VOTES = """
+CREATE OR REPLACE TEMP TABLE incoming_votes AS
+SELECT * FROM (SELECT *, row_number() OVER () AS place FROM staged_votes)
+QUALIFY row_number() OVER (PARTITION BY event_key ORDER BY given_at DESC NULLS LAST, place DESC) = 1
+"""
+_KNOWN_VOTES = """
+DELETE FROM incoming_votes AS n USING feedback_events AS e
+WHERE n.event_key = e.event_key AND n.target_id = e.target_id
+    AND n.value_number IS NOT DISTINCT FROM e.value_number AND n.value_text IS NOT DISTINCT FROM e.value_text
+    AND n.comment IS NOT DISTINCT FROM e.comment AND n.given_at IS NOT DISTINCT FROM e.given_at
+"""
+_REPLACED_VOTES = "DELETE FROM feedback_events WHERE event_key IN (SELECT event_key FROM incoming_votes)"
+_INSERT_VOTES = """
+INSERT INTO feedback_events
+SELECT event_key, source, target_kind, target_id, name, value_number, value_text, scorer_kind, comment, given_at,
+    (SELECT coalesce(max(ordinal), 0) FROM feedback_events) + row_number() OVER (ORDER BY place), NULL, NULL, $ingest_id
+FROM incoming_votes
+"""
+
+
+class MergeCounts(NamedTuple):
+    """What became of the interactions of a group."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    older: int = 0
+    """Older states of interactions that are there already in a newer one."""
+    repeated: int = 0
+    """Further states of an interaction within the group."""
+    forgotten: int = 0
+    votes: int = 0
+    """Votes that were not there before."""
+
+    def plus(self, other: "MergeCounts") -> "MergeCounts":
+        """Return the sums."""
+        return MergeCounts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def merge(connection: duckdb.DuckDBPyConnection, group: Sequence[Tables], *, ingest_id: int) -> MergeCounts:
+    """Merge a group of blocks; call it inside a transaction."""
+    merged = _concatenated(group)
+    for name, table in zip(_VIEWS, merged, strict=True):
+        connection.register(name, table)
+    try:
+        return _merged(connection, merged, ingest_id)
+    finally:
+        for name in _VIEWS:
+            connection.unregister(name)
+
+
+_VIEWS = ("staged_interactions", "staged_links", "staged_texts", "staged_votes", "staged_aliases")
+
+
+def _concatenated(group: Sequence[Tables]) -> Tables:
+    interactions, links, first = [], [], 0
+    for tables in group:
+        rows = pa.array(range(first, first + tables.size), pa.int64())
+        interactions.append(tables.interactions.append_column("row", rows))
+        moved = pa.compute.add(tables.links.column("row").cast(pa.int64()), first)
+        links.append(tables.links.set_column(0, "row", moved))
+        first += tables.size
+    rest = (pa.concat_tables([tables[at] for tables in group]) for at in (2, 3, 4))
+    return Tables(pa.concat_tables(interactions), pa.concat_tables(links), *rest)
+
+
+def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: int) -> MergeCounts:
+    counts = _merge_interactions(connection, merged, ingest_id) if merged.size else MergeCounts()
+    if merged.aliases.num_rows:
+        connection.execute(_INSERT_ALIASES)
+    votes = 0
+    if merged.votes.num_rows:
+        for statement in (_NEWEST_VOTES, _KNOWN_VOTES, _REPLACED_VOTES):
+            connection.execute(statement)
+        votes = _count(connection, "SELECT count(*) FROM incoming_votes")
+        connection.execute(_INSERT_VOTES, {"ingest_id": ingest_id})
+    return counts._replace(votes=votes)
+
+
+def _merge_interactions(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: int) -> MergeCounts:
+    connection.execute(_STAGE)
+    repeated = _count(connection, _HAS_REPEATS)
+    if repeated:
+        connection.execute(_DROP_REPEATS)
+    forgotten = _forget(connection)
+    connection.execute(_COMPARE, {"ingest_id": ingest_id})
+    found = dict(connection.execute("SELECT outcome, count(*) FROM compared GROUP BY outcome").fetchall())
+    counts = MergeCounts(**found, repeated=repeated, forgotten=forgotten)
+    connection.execute(_INSERT if counts.new < merged.size else _INSERT_ALL, {"ingest_id": ingest_id})
+    if counts.changed:
+        connection.execute(_DELETE_LINKS)
+        connection.execute(_UPDATE, {"ingest_id": ingest_id})
+    if merged.links.num_rows and counts.new + counts.changed:
+        connection.execute(_INSERT_LINKS)
+        connection.execute(_INSERT_TEXTS)
+    return counts
+
+
+def _forget(connection: duckdb.DuckDBPyConnection) -> int:
+    if not _count(connection, "SELECT count(*) FROM forgotten"):
+        return 0
+    before = _count(connection, "SELECT count(*) FROM staged")
+    connection.execute(_FORGET)
+    return before - _count(connection, "SELECT count(*) FROM staged")
+
+
+def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
+    return int(connection.execute(query).fetchall()[0][0])

@@ -1,0 +1,235 @@
+"""Replaces personal data and secrets by typed placeholders, and user ids by salted hashes, before storage."""
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from evalsets.errors import BadInputError
+from ingest.privacy_patterns import (
+    CARD_DIGITS,
+    FINDER,
+    HINT,
+    ID_KEY,
+    LEAST_DIGITS,
+    follows_account_word,
+    is_epoch,
+    is_iban,
+    is_ip,
+    is_phone,
+    passes_luhn,
+)
+from ingest.settings import PrivacySettings
+from ingest.staging import StagedRows, as_json
+
+SALT_NAME = "salt"
+_SALT_BYTES = 32
+
+
+class Redactor:
+    """Redacts texts; the same value always gets the same placeholder, so a session stays readable."""
+
+    def __init__(self, settings: PrivacySettings, salt: bytes) -> None:
+        """Take the settings and the workspace's salt; raises BadInputError for a pattern that does not compile."""
+        self.settings = settings
+        self.salt = salt
+        self.counts: Counter[str] = Counter()
+        self.custom = _custom_pattern(settings.patterns)
+        self.hash_user: Callable[[str], str] = lru_cache(maxsize=100_000)(self._hash_user)
+        self._names = _name_finder() if settings.redact and settings.names else None
+
+    def text(self, written: str) -> str:
+        """Return one text with every find replaced."""
+        if not self.settings.redact:
+            return written
+        if HINT.search(written):
+            written = FINDER.sub(self._replacement, written)
+        if self.custom is not None:
+            written = self.custom.sub(self._custom_replacement, written)
+        if self._names is not None:
+            written = self._without_names(written)
+        return written
+
+    def column(self, values: Sequence[str | None]) -> list[str | None]:
+        """Redact a column of texts."""
+        if not self.settings.redact:
+            return list(values)
+        if self.custom is not None or self._names is not None:
+            return [value and self.text(value) for value in values]
+        found = HINT.search
+        return [value if value is None or found(value) is None else self.text(value) for value in values]
+
+    def rows(self, rows: StagedRows) -> StagedRows:
+        """Redact staged rows in place: every text field, chunk texts, comments, span payloads, quarantined text."""
+        columns = rows.columns
+        columns["user_id"] = [user and self.hash_user(user) for user in columns["user_id"]]
+        if self.settings.redact:
+            for name in ("question", "answer", "error"):
+                columns[name] = self.column(columns[name])
+            columns["metadata"] = [written and self.json(written) for written in columns["metadata"]]
+            rows.texts = dict(zip(rows.texts, self.column(list(rows.texts.values())), strict=True))  # type: ignore[arg-type]
+        rows.votes = [self._vote(vote) for vote in rows.votes]
+        rows.spans = [self._span(span) for span in rows.spans]
+        rows.rejects = [
+            reject._replace(raw=self.text(reject.raw), reason=self.text(reject.reason)) for reject in rows.rejects
+        ]
+        rows.redactions.update(self.counts)
+        self.counts.clear()
+        return rows
+
+    def assembled(self, rows: StagedRows) -> StagedRows:
+        """Finish rows put together from staged spans, whose texts and user ids were taken care of when staged."""
+        return rows
+
+    def json(self, written: str) -> str:
+        """Redact the string values of a JSON text, but no ids and times."""
+        if not self.settings.redact or not (HINT.search(written) or self.custom or self._names):
+            return written
+        try:
+            return as_json(self.value(orjson.loads(written)))
+        except orjson.JSONDecodeError:
+            return self.text(written)
+
+    def value(self, value: Any, key: str = "", user_id: str | None = None) -> Any:
+        """Redact the string leaves of a JSON value; a leaf that is the user id becomes its hash."""
+        if isinstance(value, str):
+            return self._leaf(value, key, user_id)
+        if isinstance(value, dict):
+            return {name: self.value(entry, name, user_id) for name, entry in value.items()}
+        if isinstance(value, list):
+            return [self.value(entry, key, user_id) for entry in value]
+        return value
+
+    def _leaf(self, value: str, key: str, user_id: str | None) -> str:
+        if user_id and user_id in value:
+            value = value.replace(user_id, self.hash_user(user_id)) if value != user_id else self.hash_user(user_id)
+        if ID_KEY.search(key) and "@" not in value:
+            return value
+        if value[:1] in ("{", "[") and len(value) > 2:  # noqa: PLR2004 - an empty structure
+            return self.json(value)
+        return self.text(value)
+
+    def _vote(self, vote: Any) -> Any:
+        comment = vote.comment and self.text(vote.comment)
+        value = self.text(vote.value) if isinstance(vote.value, str) else vote.value
+        return vote._replace(comment=comment, value=value)
+
+    def _span(self, span: Any) -> Any:
+        payload = self.value(span.payload, user_id=span.user_id)
+        return span._replace(payload=payload, user_id=span.user_id and self.hash_user(span.user_id))
+
+    def _hash_user(self, user: str) -> str:
+        return hashlib.blake2b(user.encode("utf-8", "replace"), digest_size=8, key=self.salt).hexdigest()
+
+    def _replacement(self, match: re.Match[str]) -> str:
+        found = match[0]
+        if (assigned := match["assigned"]) is not None:
+            return found.replace(assigned, self._placeholder("SECRET", assigned))
+        kind = match.lastgroup or ""
+        if kind == "email":
+            return self._placeholder("EMAIL", found.lower())
+        if kind == "secret":
+            return self._placeholder("SECRET", found)
+        if kind == "iban":
+            return self._placeholder("ACCOUNT", found.replace(" ", "")) if is_iban(found) else found
+        if kind == "ip":
+            return self._placeholder("IP", found) if is_ip(found) else found
+        return self._digits(match, found)
+
+    def _digits(self, match: re.Match[str], found: str) -> str:
+        digits = re.sub(r"\D", "", found)
+        before = match.string[max(0, match.start() - 40) : match.start()]
+        if len(digits) in CARD_DIGITS and passes_luhn(digits) and not is_epoch(found):
+            return self._placeholder("CARD", digits)
+        if follows_account_word(before) and len(digits) >= LEAST_DIGITS - 1:
+            return self._placeholder("ACCOUNT", digits)
+        if is_phone(found, digits, before):
+            return self._placeholder("PHONE", digits)
+        return found
+
+    def _custom_replacement(self, match: re.Match[str]) -> str:
+        return self._placeholder(match.lastgroup or "CUSTOM", match[0])
+
+    def _placeholder(self, kind: str, value: str) -> str:
+        self.counts[kind.lower()] += 1
+        digest = hmac.new(self.salt, f"{kind}:{value}".encode("utf-8", "replace"), "sha256").hexdigest()
+        return f"[{kind}_{digest[:8]}]"
+
+    def _without_names(self, written: str) -> str:
+        for found in reversed(self._names(written) if self._names else []):
+            value = written[found.start : found.end]
+            written = written[: found.start] + self._placeholder(found.kind, value) + written[found.end :]
+        return written
+
+
+class _Found(NamedTuple):
+    start: int
+    end: int
+    kind: str
+
+
+def _name_finder() -> Callable[[str], list[_Found]]:
+    try:
+        from presidio_analyzer import AnalyzerEngine
+    except ImportError as error:
+        raise BadInputError(
+            "privacy.names needs the extra `privacy` (pip install 'errata-evals[privacy]'), or set it to false."
+        ) from error
+    engine = AnalyzerEngine()
+
+    def find(written: str) -> list[_Found]:
+        results = engine.analyze(written, language="en", entities=["PERSON", "LOCATION"])
+        return _disjoint(_Found(r.start, r.end, "NAME" if r.entity_type == "PERSON" else "PLACE") for r in results)
+
+    return find
+
+
+def _disjoint(found: Iterable[_Found]) -> list[_Found]:
+    kept: list[_Found] = []
+    for entry in sorted(found):
+        if not kept or entry.start >= kept[-1].end:
+            kept.append(entry)
+    return kept
+
+
+def _custom_pattern(patterns: dict[str, str]) -> re.Pattern[str] | None:
+    parts = []
+    for name, written in patterns.items():
+        group = re.sub(r"\W", "_", name).upper()
+        try:
+            re.compile(written)
+            parts.append(f"(?P<{group}>{written})")
+        except re.error as error:
+            raise BadInputError(f"privacy.patterns.{name} = {written!r} is no regular expression: {error}") from error
+    return re.compile("|".join(parts)) if parts else None
+
+
+def workspace_salt(folder: Path) -> bytes:
+    """Return the salt of the workspace whose state is in `folder`, made at first use and readable by its owner only."""
+    place = folder / SALT_NAME
+    try:
+        return bytes.fromhex(place.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
+        pass
+    except ValueError as error:
+        raise BadInputError(f"{place} is damaged. Restore it from a backup: hashed ids depend on it.") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = secrets.token_hex(_SALT_BYTES)
+    temporary = folder / f".{SALT_NAME}-{secrets.token_hex(4)}"
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
+        stream.write(fresh)
+    try:
+        os.link(temporary, place)
+    except FileExistsError:
+        pass
+    finally:
+        temporary.unlink()
+    return bytes.fromhex(place.read_text(encoding="ascii").strip())

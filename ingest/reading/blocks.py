@@ -1,0 +1,274 @@
+"""Gives a probed file as blocks of records: line files in parts that processes can share, the rest piece by piece."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ingest.adapters.base import Caution, Reject
+from ingest.adapters.mapping_paths import compile_path
+from ingest.reading.compression import FRAMED_ZSTD, STREAM_FAULTS, iter_frames, open_file
+from ingest.reading.documents import Entry, iter_entries, unfolded
+from ingest.reading.encodings import as_utf8
+from ingest.reading.parsing import Parsed, parse_line
+from ingest.reading.probing import Probe, message_values
+from ingest.reading.tables import iter_csv, iter_parquet
+from ingest.staging import Block
+
+PART_BYTES = 6 << 20
+_ENTRIES_PER_BLOCK = 2000
+_RAW_KEPT = 1 << 16
+_DOCKER_SPLITS_AT = 16_000
+_NO_RECORD = "log text without a record"
+
+
+class LinePart(NamedTuple):
+    """A part of a line file: its own bytes, or where they stand in the file."""
+
+    file: str
+    path: str
+    offset: int
+    length: int
+    content: bytes | None
+    unwrap: str
+    records: str
+    has_prefixes: bool
+    partitions: dict[str, str]
+
+
+class ReadBlock(NamedTuple):
+    """A block of records and an account of what stood between them."""
+
+    block: Block
+    lines: int
+    """How many lines of the file the block covers; 0 when line numbers are already those of the file."""
+    skips: Counter[str]
+    rejects: list[Reject]
+    cautions: list[Caution]
+
+    @property
+    def read(self) -> int:
+        """How many records were read, whatever became of them."""
+        return len(self.block.values) + sum(self.skips.values()) + len(self.rejects)
+
+
+def line_parts(found: Probe, *, records: str = "", part_bytes: int = PART_BYTES) -> Iterator[LinePart]:
+    """Yield the parts of a line file, in order, each of whole lines."""
+    base = LinePart(
+        found.file.name,
+        str(found.file.path),
+        0,
+        0,
+        None,
+        found.unwrap,
+        records,
+        found.has_prefixes,
+        found.file.partitions,
+    )
+    if found.is_plain:
+        size = found.file.path.stat().st_size
+        yield from (base._replace(offset=at, length=part_bytes) for at in range(0, size, part_bytes))
+        return
+    with open_file(found.file.path).stream as raw:
+        for content in _whole_lines(as_utf8(raw, found.encoding), part_bytes):
+            yield base._replace(content=content)
+
+
+def _whole_lines(stream: BinaryIO, part_bytes: int) -> Iterator[bytes]:
+    rest = b""
+    try:
+        while piece := stream.read(part_bytes):
+            whole, newline, after = (rest + piece).rpartition(b"\n")
+            if newline:
+                yield whole + newline
+            rest = after
+    except STREAM_FAULTS as error:
+        yield rest + b"\n" if rest else b""
+        yield CUT_OFF + str(error).encode()
+        return
+    if rest:
+        yield rest
+
+
+CUT_OFF = b"\x00compressed stream damaged: "
+"""Marks the part that stands for the unreadable rest of a compressed file."""
+
+
+def read_part(part: LinePart) -> ReadBlock:
+    """Parse the lines of one part; line numbers count from 1 within the part."""
+    content = _content_of(part)
+    out = ReadBlock(Block(part.file, [], [], []), content.count(b"\n"), Counter(), [], [])
+    if content.startswith(CUT_OFF):
+        out.rejects.append(Reject(part.file, 1, content[1:].decode("utf-8", "replace")))
+        return out
+    lines = content.split(b"\n")
+    raws: list[bytes | None] = []
+    numbers, values = out.block.lines, out.block.values
+    for number, line in enumerate(lines, 1):
+        if not line or line.isspace():
+            continue
+        parsed = parse_line(line)
+        if parsed.fault or parsed.flaw:
+            _note(parsed, part, number, line, out)
+            if parsed.fault:
+                continue
+        numbers.append(number)
+        values.append(parsed.value)
+        raws.append(line)
+    block = _looked_through(part, out.block._replace(raws=raws), out)
+    return out._replace(block=block)
+
+
+def _content_of(part: LinePart) -> bytes:
+    if part.content is not None:
+        return part.content
+    with Path(part.path).open("rb") as stream:
+        if part.offset:
+            stream.seek(part.offset - 1)
+            stream.readline()
+        start = stream.tell()
+        end = part.offset + part.length
+        if start >= end:
+            return b""
+        content = stream.read(end - start)
+        return content if content.endswith(b"\n") else content + stream.readline()
+
+
+def _note(parsed: Parsed, part: LinePart, number: int, line: bytes, out: ReadBlock) -> None:
+    if parsed.flaw:
+        message = f"{parsed.flaw}: the character was replaced, the record is kept"
+        out.cautions.append(Caution("mended_text", message, part.file, number))
+    elif parsed.is_text and part.has_prefixes:
+        out.skips[_NO_RECORD] += 1
+    else:
+        out.rejects.append(Reject(part.file, number, parsed.fault, line[:_RAW_KEPT].decode("utf-8", "replace")))
+
+
+def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:
+    if part.unwrap:
+        block = _unwrapped(part.unwrap, block, part, out)
+    if part.records:
+        block = _spread(part.records, block)
+    if part.partitions:
+        for value in block.values:
+            if isinstance(value, dict):
+                for key, name in part.partitions.items():
+                    value.setdefault(key, name)
+    return block
+
+
+def _unwrapped(key: str, block: Block, part: LinePart, out: ReadBlock) -> Block:
+    lines: list[int] = []
+    values: list[Any] = []
+    raws: list[bytes | None] = []
+    pending = ""
+    for line, wrapper in zip(block.lines, block.values, strict=True):
+        inner = wrapper.get(key) if isinstance(wrapper, dict) else None
+        if not isinstance(inner, str):
+            out.skips[_NO_RECORD] += 1
+            continue
+        if _is_partial(wrapper, key, inner):
+            pending += inner
+            out.skips["part of a split line"] += 1
+            continue
+        text, pending = (pending + inner).encode("utf-8", "replace"), ""
+        parsed = parse_line(text)
+        if parsed.fault:
+            _note(parsed, part, line, text, out)
+        else:
+            lines.append(line)
+            values.append(parsed.value)
+            raws.append(text)
+    return Block(block.file, lines, values, raws)
+
+
+def _is_partial(wrapper: dict[str, Any], key: str, inner: str) -> bool:
+    """Docker splits lines above 16 KB; all pieces but the last lack the newline."""
+    return key == "log" and "stream" in wrapper and len(inner) >= _DOCKER_SPLITS_AT and not inner.endswith("\n")
+
+
+def _spread(path: str, block: Block) -> Block:
+    lines: list[int] = []
+    values: list[Any] = []
+    get = compile_path(path).get
+    for line, value in zip(block.lines, block.values, strict=True):
+        inner = get(value)
+        found = inner if isinstance(inner, list) else [value]
+        values.extend(found)
+        lines.extend([line] * len(found))
+    return Block(block.file, lines, values, [None] * len(lines))
+
+
+def whole_blocks(found: Probe, *, records: str = "", unfold: bool = True) -> Iterator[ReadBlock]:
+    """Yield the blocks of a file that is not one record a line; `unfold` looks into envelopes and data frames."""
+    part = LinePart(found.file.name, "", 0, 0, None, found.unwrap, records, found.has_prefixes, found.file.partitions)
+    entries = _spread_document(_entries(found), found, records) if unfold or records else _entries(found)
+    for group in _grouped(entries):
+        out = ReadBlock(Block(part.file, [], [], []), 0, Counter(), [], [])
+        for entry in group:
+            if entry.fault:
+                out.rejects.append(Reject(part.file, entry.line, entry.fault, entry.raw[:_RAW_KEPT]))
+            else:
+                out.block.lines.append(entry.line)
+                out.block.values.append(entry.value)
+        block = out.block._replace(raws=[None] * len(out.block.values))
+        yield out._replace(block=_looked_through(part._replace(records=""), block, out))
+
+
+def _spread_document(entries: Iterator[Entry], found: Probe, records: str) -> Iterator[Entry]:
+    get = compile_path(records).get if records else None
+    for entry in entries:
+        inner = get(entry.value) if get else unfolded(entry.value) if found.is_one_document else None
+        if isinstance(inner, list):
+            yield from (Entry(entry.line, value) for value in inner)
+        else:
+            yield entry
+
+
+def _grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    group: list[Entry] = []
+    for entry in entries:
+        group.append(entry)
+        if len(group) >= _ENTRIES_PER_BLOCK:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _entries(found: Probe) -> Iterator[Entry]:
+    if found.container == "empty":
+        return
+    if found.container == "parquet":
+        yield from _parquet_entries(found)
+        return
+    last = 0
+    try:
+        with open_file(found.file.path).stream as raw:
+            for entry in _stream_entries(found, raw):
+                last = entry.line
+                yield entry
+    except STREAM_FAULTS as error:
+        yield Entry(last + 1, fault=f"the file cannot be read on: {error}")
+
+
+def _stream_entries(found: Probe, raw: BinaryIO) -> Iterator[Entry]:
+    if found.container == "frames":
+        for number, message in enumerate(iter_frames(raw, is_zstd=found.compression == FRAMED_ZSTD), 1):
+            yield from (Entry(number, value) for value in message_values(message))
+    elif found.container == "binary":
+        yield Entry(1, raw.read())
+    elif found.container == "csv":
+        yield from iter_csv(as_utf8(raw, found.encoding), found.delimiter)
+    else:
+        yield from iter_entries(as_utf8(raw, found.encoding))
+
+
+def _parquet_entries(found: Probe) -> Iterator[Entry]:
+    import pyarrow as pa
+
+    try:
+        yield from iter_parquet(found.file.path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        yield Entry(1, fault=f"not readable as Parquet: {re.sub(r'[^ -~]', '?', str(error))[:200]}")

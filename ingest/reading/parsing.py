@@ -1,0 +1,103 @@
+"""Parses one JSON text as logs really write it: NaN, lone surrogates, bad UTF-8, prefixes before the object."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+
+_BOM = b"\xef\xbb\xbf"
+_loads = orjson.loads
+_DEEPEST = 200
+
+
+class Parsed(NamedTuple):
+    """A parsed value, or why there is none; `flaw` names what had to be mended on the way."""
+
+    value: Any = None
+    fault: str = ""
+    flaw: str = ""
+    is_text: bool = False
+    """There is no JSON in the line at all."""
+
+
+def parse_json(raw: bytes) -> Parsed:
+    """Parse one JSON value; what orjson refuses and Python writes all the same (NaN, lone surrogates) is mended."""
+    try:
+        return Parsed(_loads(raw))
+    except orjson.JSONDecodeError as error:
+        return _parse_mended(raw, str(error))
+
+
+def parse_line(raw: bytes) -> Parsed:
+    """Parse one line of a log, looking past a byte-order mark and past a logging prefix before the object."""
+    try:
+        return Parsed(_loads(raw))
+    except orjson.JSONDecodeError as error:
+        stripped = raw.removeprefix(_BOM).strip()
+        if stripped[:1] in (b"{", b"["):
+            return _parse_mended(stripped, str(error))
+        return _parse_after_prefix(stripped)
+
+
+def _parse_after_prefix(line: bytes) -> Parsed:
+    start = line.find(b"{")
+    attempts = 0
+    while start >= 0 and attempts < 5:  # noqa: PLR2004 - a prefix holds few braces
+        parsed = parse_json(line[start:])
+        if not parsed.fault:
+            return (
+                parsed if isinstance(parsed.value, dict) else Parsed(fault="no JSON object in the line", is_text=True)
+            )
+        start = line.find(b"{", start + 1)
+        attempts += 1
+    if line.find(b'{"') >= 0:
+        return Parsed(fault="the JSON after the prefix is broken or cut off")
+    return Parsed(fault="no JSON object in the line", is_text=True)
+
+
+def _parse_mended(raw: bytes, complaint: str) -> Parsed:
+    written, flaw = _decoded(raw)
+    try:
+        value = json.loads(written, parse_constant=_no_number, strict=False)
+    except RecursionError:
+        return Parsed(fault="nested too deeply")
+    except ValueError:
+        return Parsed(fault=f"not JSON: {complaint}")
+    mended, changed = _without_lone_surrogates(value)
+    return Parsed(mended, flaw=flaw or ("lone surrogate" if changed else ""))
+
+
+def _decoded(raw: bytes) -> tuple[str, str]:
+    try:
+        return raw.decode("utf-8"), ""
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace"), "invalid UTF-8"
+
+
+def _no_number(_name: str) -> None:
+    return None
+
+
+def _without_lone_surrogates(value: Any) -> tuple[Any, bool]:
+    try:
+        orjson.dumps(value)
+    except (TypeError, orjson.JSONEncodeError, RecursionError):
+        mended = _mend(value, 0)
+        return mended, mended != value
+    return value, False
+
+
+def _mend(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, list):
+        return [_mend(entry, depth + 1) for entry in value]
+    if isinstance(value, dict):
+        return {_mend(key, depth + 1): _mend(entry, depth + 1) for key, entry in value.items()}
+    return value
+
+
+Parser = Callable[[bytes], Parsed]

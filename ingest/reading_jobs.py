@@ -1,0 +1,193 @@
+"""Reads parts of files and turns them into redacted tables, in this process or in worker processes beside it."""
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ingest.adapters import get_adapter
+from ingest.adapters.base import Adapter, Record, Reject, SpanAdapter, Trace
+from ingest.adapters.mapping import MappingAdapter, MappingReader
+from ingest.adapters.mapping_file import MappingFile
+from ingest.columnar import Tables, as_tables, from_bytes, to_bytes
+from ingest.privacy import Redactor
+from ingest.reading.blocks import LinePart, ReadBlock, read_part
+from ingest.settings import PrivacySettings
+from ingest.staging import Block, StagedRows
+
+WORKERS = min(4, os.cpu_count() or 1)
+_IN_FLIGHT = 2
+
+
+class Way(NamedTuple):
+    """How records are read: by a registered adapter, or through a mapping of the user's own."""
+
+    adapter: str
+    mapping: MappingFile | None
+    privacy: PrivacySettings
+    salt: bytes
+
+
+class StagedBlock(NamedTuple):
+    """One block, ready for the store, with its account."""
+
+    tables: Tables
+    rest: StagedRows
+    """Skips, rejects, cautions and spans; its columns, links and texts are empty."""
+
+
+class RowReader:
+    """Turns blocks of parsed records into staged, redacted rows."""
+
+    def __init__(self, way: Way) -> None:
+        """Load the adapter or compile the mapping."""
+        self.redactor = Redactor(way.privacy, way.salt)
+        self.adapter: Adapter | None = None
+        if way.mapping is not None:
+            self.mapping: MappingReader | None = MappingReader(way.mapping)
+        else:
+            self.adapter = get_adapter(way.adapter)
+            self.mapping = self.adapter.reader if isinstance(self.adapter, MappingAdapter) else None
+
+    def read(self, read: ReadBlock) -> StagedBlock:
+        """Stage one block and add what the file layer says about it."""
+        rows = self._outcomes(read.block)
+        rows.read = read.read
+        rows.lines = read.lines
+        rows.skips.update(read.skips)
+        rows.rejects.extend(read.rejects)
+        for caution in read.cautions:
+            rows.caution(caution.code, caution.message, file=caution.file, line=caution.line)
+        return self._finished(rows)
+
+    def assemble(self, traces: Iterable[Trace]) -> StagedBlock:
+        """Stage the interactions of traces whose spans are all there."""
+        return self._finished(self._assembled(list(traces)), is_redacted=True)
+
+    def _assembled(self, traces: list[Trace]) -> StagedRows:
+        if self.mapping is not None:
+            return self.mapping.assemble(traces)
+        rows = StagedRows()
+        if isinstance(self.adapter, SpanAdapter):
+            for trace in traces:
+                _take_safely(rows, self.adapter.assemble(trace), trace.trace_id, 0)
+        return rows
+
+    def _outcomes(self, block: Block) -> StagedRows:
+        if self.mapping is not None:
+            return self.mapping.read(block)
+        rows = StagedRows()
+        records = map(Record._make, zip([block.file] * len(block.lines), *block[1:], strict=True))
+        if self.adapter is not None:
+            _take_safely(rows, self.adapter.read(records), block.file, block.lines[0] if block.lines else 0)
+        return rows
+
+    def _finished(self, rows: StagedRows, *, is_redacted: bool = False) -> StagedBlock:
+        if is_redacted:
+            self.redactor.assembled(rows)
+        else:
+            self.redactor.rows(rows)
+        tables = as_tables(rows)
+        rest = StagedRows(
+            spans=rows.spans,
+            skips=rows.skips,
+            rejects=rows.rejects,
+            cautions=rows.cautions,
+            caution_counts=rows.caution_counts,
+            missing_paths=rows.missing_paths - rows.found_paths,
+            found_paths=rows.found_paths,
+            read=rows.read,
+            lines=rows.lines,
+            redactions=rows.redactions,
+        )
+        return StagedBlock(tables, rest)
+
+
+def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, line: int) -> None:
+    """Take what an adapter yields; should it fail all the same, that is a reject and not a traceback."""
+    try:
+        for outcome in outcomes:
+            rows.take(outcome)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
+        rows.rejects.append(Reject(file, line, f"the adapter failed on a record: {type(error).__name__}: {error}"))
+
+
+class _Sent(NamedTuple):
+    tables: list[bytes]
+    rest: StagedRows
+
+
+_reader: RowReader | None = None
+
+
+def _start_worker(way: Way) -> None:
+    global _reader  # noqa: PLW0603 - one reader a worker process, set once
+    _reader = RowReader(way)
+
+
+def _work(part: LinePart) -> _Sent:
+    if _reader is None:
+        raise RuntimeError("the worker was not started")
+    staged = _reader.read(read_part(part))
+    return _Sent(to_bytes(staged.tables), staged.rest)
+
+
+class Readers:
+    """Reads parts in order: side by side in worker processes when there are many, else right here."""
+
+    def __init__(self, way: Way, *, workers: int) -> None:
+        """Start no process yet."""
+        self.here = RowReader(way)
+        self._way = way
+        self._workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def read_parts(self, parts: Iterable[LinePart], *, many: bool) -> Iterator[StagedBlock]:
+        """Yield the staged blocks of line parts in order."""
+        if not many or self._workers < 2:  # noqa: PLR2004 - one worker is this process
+            yield from (self.here.read(read_part(part)) for part in parts)
+            return
+        yield from self._read_beside(parts)
+
+    def _read_beside(self, parts: Iterable[LinePart]) -> Iterator[StagedBlock]:
+        pool = self._started_pool()
+        waiting: deque[Future[_Sent]] = deque()
+        for part in parts:
+            waiting.append(pool.submit(_work, part))
+            if len(waiting) > self._workers * _IN_FLIGHT:
+                yield _received(waiting.popleft())
+        while waiting:
+            yield _received(waiting.popleft())
+
+    def _started_pool(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # Spawned, not forked: a fork would inherit an open database.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(
+                self._workers, mp_context=context, initializer=_start_worker, initargs=(self._way,)
+            )
+        return self._pool
+
+    def close(self) -> None:
+        """End the worker processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+def _received(future: "Future[_Sent]") -> StagedBlock:
+    sent = future.result()
+    return StagedBlock(from_bytes(sent.tables), sent.rest)
+
+
+@contextmanager
+def readers(way: Way, *, workers: int = WORKERS) -> Iterator[Readers]:
+    """Yield readers for one way of reading, and end their processes afterwards."""
+    opened = Readers(way, workers=workers)
+    try:
+        yield opened
+    finally:
+        opened.close()
