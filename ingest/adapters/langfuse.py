@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
+from ingest.adapters.base import Caution, Outcome, Record, Skip, Trace
+from ingest.adapters.guarding import guarded, surest
 from ingest.adapters.langfuse_rows import Row, observation_span, trace_span
 from ingest.adapters.langfuse_scores import is_score, score_event, score_events_of_columns
 from ingest.interaction import FeedbackEvent, Interaction
@@ -27,15 +28,12 @@ class LangfuseAdapter:
 
     def detects(self, sample: Sequence[Any]) -> float:
         """Return how surely the records are Langfuse's."""
-        return max((_confidence(value) for value in sample[:20]), default=0.0)
+        return surest(_confidence, sample)
 
     def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
         """Yield spans of observations and traces, and a vote of each score."""
         for record in records:
-            try:
-                yield from _outcomes(record.value)
-            except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-                yield Reject(record.file, record.line, f"not a Langfuse row: {error!r}")
+            yield from guarded(_outcomes, record, "a Langfuse row")
 
     def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
         """Yield the interaction of one trace, whichever formats its spans came in."""
@@ -71,7 +69,7 @@ def _rows_in(value: dict[str, Any]) -> list[dict[str, Any]]:
         rest = {key: held for key, held in value.items() if key not in {"observations", "scores"}}
         return [rest, *_dicts(observations), *_dicts(value.get("scores"))]
     body = value.get("body")
-    return [body] if value.get("type") in _INGESTION and isinstance(body, dict) else []
+    return [body] if isinstance(body, dict) and str(value.get("type")) in _INGESTION else []
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
@@ -80,7 +78,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 def _is_known(value: dict[str, Any]) -> bool:
     row = Row(value)
-    is_event = value.get("type") in _INGESTION and isinstance(value.get("body"), dict)
+    is_event = isinstance(value.get("body"), dict) and str(value.get("type")) in _INGESTION
     return is_event or _is_observation(row) or is_score(row) or _is_trace(row)
 
 

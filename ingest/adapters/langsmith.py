@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Span, Trace
+from ingest.adapters.base import Caution, Outcome, Record, Skip, Span, Trace
+from ingest.adapters.guarding import guarded, surest
 from ingest.adapters.langsmith_votes import feedback_event, is_feedback, stats_events
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
@@ -50,21 +51,12 @@ class LangSmithAdapter:
 
     def detects(self, sample: Sequence[Any]) -> float:
         """Return how surely the records are LangSmith runs or feedback."""
-        return max((_confidence(value) for value in sample[:20]), default=0.0)
+        return surest(_confidence, sample)
 
     def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
         """Yield a span of each run and a vote of each feedback record."""
         for record in records:
-            value = record.value
-            try:
-                if _is_run(value):
-                    yield from _read_run(value)
-                elif isinstance(value, dict) and is_feedback(value):
-                    yield feedback_event(value, SOURCE) or Skip("feedback without a value")
-                else:
-                    yield Skip("neither a run nor feedback")
-            except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-                yield Reject(record.file, record.line, f"not a LangSmith run: {error!r}")
+            yield from guarded(_outcomes, record, "a LangSmith run")
 
     def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
         """Yield the interaction of one trace of runs."""
@@ -72,6 +64,15 @@ class LangSmithAdapter:
 
 
 ADAPTER = LangSmithAdapter()
+
+
+def _outcomes(value: Any) -> Iterator[Outcome]:
+    if _is_run(value):
+        yield from _read_run(value)
+    elif isinstance(value, dict) and is_feedback(value):
+        yield feedback_event(value, SOURCE) or Skip("feedback without a value")
+    else:
+        yield Skip("neither a run nor feedback")
 
 
 def _is_run(value: Any) -> bool:

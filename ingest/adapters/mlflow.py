@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
-from ingest.adapters.mlflow_traces import MlflowTrace, assessment_events, info_span, span_of, trace_in
+from ingest.adapters.base import Caution, Outcome, Record, Skip, Trace
+from ingest.adapters.guarding import guarded, surest
+from ingest.adapters.mlflow_traces import assessment_events, info_span, span_of, trace_in
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
 from ingest.traces.identity import TRACE_SOURCE
@@ -19,16 +20,12 @@ class MlflowAdapter:
 
     def detects(self, sample: Sequence[Any]) -> float:
         """Return how surely the records are MLflow traces."""
-        return max((0.95 for value in sample[:20] if trace_in(value) is not None), default=0.0)
+        return surest(lambda value: 0.95 if trace_in(value) is not None else 0.0, sample)
 
     def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
         """Yield the spans of each trace, a pseudo span of its info, and a vote of each assessment."""
         for record in records:
-            try:
-                trace = trace_in(record.value)
-                yield from _outcomes(trace) if trace is not None else [Skip("not an MLflow trace")]
-            except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
-                yield Reject(record.file, record.line, f"not an MLflow trace: {error!r}")
+            yield from guarded(_outcomes, record, "an MLflow trace")
 
     def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
         """Yield the interaction of one trace, whichever formats its spans came in."""
@@ -38,9 +35,10 @@ class MlflowAdapter:
 ADAPTER = MlflowAdapter()
 
 
-def _outcomes(trace: MlflowTrace) -> Iterator[Outcome]:
-    if not trace.trace_id:
-        yield Skip("MLflow trace without an id")
+def _outcomes(value: Any) -> Iterator[Outcome]:
+    trace = trace_in(value)
+    if trace is None or not trace.trace_id:
+        yield Skip("not an MLflow trace")
         return
     yield info_span(trace)
     for span in trace.spans:

@@ -1,13 +1,13 @@
 """The OpenTelemetry adapter: traces and log events in every container, in five attribute dialects."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import orjson
-
 from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
 from ingest.adapters.flat_spans import console_log, console_span, is_console_log, is_console_span
+from ingest.adapters.guarding import ODD_VALUE_ERRORS, guarded, surest
 from ingest.adapters.otlp_binary import holds_spans, parts_of_bytes
 from ingest.adapters.otlp_json import BadPart, Part, RawLog, is_container, is_lone_span, log_of, parts_of, span_of
 from ingest.interaction import FeedbackEvent, Interaction
@@ -28,7 +28,7 @@ class OtlpAdapter:
 
     def detects(self, sample: Sequence[Any]) -> float:
         """Return how surely the records are OTLP messages, lone OTLP spans or console exports."""
-        return max((_confidence(value) for value in sample[:5]), default=0.0)
+        return surest(_confidence, sample)
 
     def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
         """Yield the spans, log events and votes of each message; a message without any is a Skip."""
@@ -62,10 +62,12 @@ def _read_record(record: Record) -> Iterator[Outcome]:
     for part in parts:
         if isinstance(part, BadPart):
             yield _reject(record, part, is_whole=refused == len(parts))
-        elif isinstance(part, RawLog):
-            yield from _read_log(part)
         else:
-            yield from read_raw_span(part)
+            yield from guarded(_read_part, record._replace(value=part), "a span that can be understood")
+
+
+def _read_part(part: RawSpan | RawLog) -> Iterator[Outcome]:
+    return _read_log(part) if isinstance(part, RawLog) else read_raw_span(part)
 
 
 def _parts(value: Any) -> Iterable[Part]:
@@ -89,13 +91,13 @@ def _names_batches(value: dict[str, Any]) -> bool:
 def _guarded(read_part: Any, value: dict[str, Any]) -> Part:
     try:
         part: Part = read_part(value)
-    except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
+    except ODD_VALUE_ERRORS as error:
         return BadPart(f"not a console span: {error}", value)
     return part
 
 
 def _reject(record: Record, part: BadPart, *, is_whole: bool) -> Reject:
-    raw = part.part if isinstance(part.part, str) else orjson.dumps(part.part, default=str).decode("utf-8", "replace")
+    raw = part.part if isinstance(part.part, str) else json.dumps(part.part, default=str, ensure_ascii=False)
     return Reject(record.file, record.line, part.reason, raw[:2000], records=1 if is_whole else 0)
 
 
@@ -139,6 +141,6 @@ def _read_log(log: RawLog) -> Iterator[Outcome]:
 
 
 def _event_id(record: RawSpan, body: Any) -> str:
-    content = orjson.dumps([record.attributes, body], default=str, option=orjson.OPT_SORT_KEYS)
-    digest = hashlib.sha256(content).hexdigest()[:16]
+    content = json.dumps([record.attributes, body], default=str, sort_keys=True)
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{record.span_id}:{record.name}:{record.start_ns}:{digest}"

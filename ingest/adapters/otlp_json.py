@@ -7,6 +7,7 @@ from opentelemetry.proto_json.common.v1.common import AnyValue
 from opentelemetry.proto_json.logs.v1.logs import LogRecord
 from opentelemetry.proto_json.trace.v1.trace import Span as ProtoSpan
 
+from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.identity import hex_id, nanoseconds
 
@@ -82,7 +83,7 @@ def span_of(span: Any, resource: dict[str, Any]) -> RawSpan | BadPart:
         if len(span.get("traceId") or "") == _CANONICAL_TRACE_ID:
             return _canonical_span(span, resource)
         return span_of_message(ProtoSpan.from_dict(_normalised(span)), resource)
-    except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
+    except ODD_VALUE_ERRORS as error:
         return BadPart(f"not an OTLP span: {error}", span)
 
 
@@ -90,7 +91,7 @@ def log_of(record: Any, resource: dict[str, Any]) -> RawLog | BadPart:
     """Return one OTLP log record in any JSON spelling."""
     try:
         return log_of_message(LogRecord.from_dict(_normalised(record)), resource)
-    except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
+    except ODD_VALUE_ERRORS as error:
         return BadPart(f"not an OTLP log record: {error}", record)
 
 
@@ -228,7 +229,7 @@ def _resource_of(holder: Any) -> dict[str, Any]:
     pairs = resource.get("attributes") if isinstance(resource, dict) else None
     try:
         return _attributes(_normalised(pairs))
-    except (ValueError, TypeError, AttributeError, KeyError):
+    except ODD_VALUE_ERRORS:
         return {}
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Span, Trace
+from ingest.adapters.base import Caution, Outcome, Record, Skip, Span, Trace
 from ingest.adapters.flat_spans import console_span, flattened, frame_span, is_blank, is_console_span
+from ingest.adapters.guarding import guarded, surest
 from ingest.adapters.otlp import read_raw_span
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
@@ -25,15 +26,12 @@ class PhoenixAdapter:
 
     def detects(self, sample: Sequence[Any]) -> float:
         """Return how surely the records are Phoenix spans or annotations."""
-        return max((_confidence(value) for value in sample[:20]), default=0.0)
+        return surest(_confidence, sample)
 
     def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
         """Yield each span's staged form, the votes that stand on it, and the vote of each annotation."""
         for record in records:
-            try:
-                yield from _outcomes(record.value)
-            except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
-                yield Reject(record.file, record.line, f"not a Phoenix span: {error!r}")
+            yield from guarded(_outcomes, record, "a Phoenix span")
 
     def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
         """Yield the interaction of one trace, whichever formats its spans came in."""
