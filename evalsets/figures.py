@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from evalsets.metrics.base import Half, Metric, Scale
+from evalsets.metrics.base import Metric, Scale
 from evalsets.report import Figure, ModeFigures
 from evalsets.statistics.means import clustered_rate_interval, mean_interval
 from evalsets.statistics.rates import Interval, wilson_interval
-from evalsets.trials import Trial
 
 
 class ItemScore(NamedTuple):
@@ -32,25 +31,6 @@ class Eligible(NamedTuple):
     value: float
     is_scored: bool
     group: ItemGroup
-
-
-def item_score(metric: Metric, trials: Sequence[Trial]) -> ItemScore:
-    """Return the mean over repeats; a repeat whose steps failed scores as a failure where the metric is defined."""
-    scored = [_trial_score(metric, trial) for trial in trials]
-    values = [score.value for score in scored if score.value is not None]
-    value = sum(values) / len(values) if values else None
-    return ItemScore(value, all(score.is_scored for score in scored))
-
-
-def _trial_score(metric: Metric, trial: Trial) -> ItemScore:
-    is_scored = trial.has_retrieved if metric.half is Half.RETRIEVAL else trial.has_answered
-    value = metric.score(trial.case)
-    if is_scored or value is None:
-        return ItemScore(value, is_scored)
-    if metric.scale is Scale.AMOUNT:
-        return ItemScore(None, is_scored=False)
-    # What did not answer did not decline either: only figures in which more is better fall to their worst.
-    return ItemScore(0.0 if metric.higher_is_better else value, is_scored=False)
 
 
 def figure_of(metric: Metric, scores: Sequence[ItemScore], groups: Sequence[ItemGroup]) -> Figure:

@@ -141,6 +141,25 @@ class ModeFigures(StrictModel):
     high: float | None = None
 
 
+class ScorecardLine(StrictModel):
+    """One metric of the scorecard against its bar; `value` None was not measured, which is no pass."""
+
+    name: str
+    value: float | None
+    bar: float
+    passes: bool
+    measured_by: str = ""
+    is_proxy: bool = False
+    half: str
+
+
+class ScorecardResult(StrictModel):
+    """The four metrics; passes only if every one clears its bar."""
+
+    passes: bool
+    lines: tuple[ScorecardLine, ...]
+
+
 class Steadiness(StrictModel):
     """How steady repeated runs are: mean pass rate, share that passed every time, share that passed only sometimes."""
 
@@ -209,6 +228,8 @@ class Report(StrictModel):
     modes: dict[str, ModeFigures]
     tags: dict[str, ModeFigures] = Field(default_factory=dict)
     metrics: dict[str, Figure] = Field(default_factory=dict)
+    scorecards: dict[str, ScorecardResult] = Field(default_factory=dict)
+    """The four-metric scorecard of the whole set under `all`, and of each tag that has bars of its own."""
     step_counts: dict[str, dict[str, int]]
     """For each step, how many calls ended in each way."""
     causes: dict[str, int] = Field(default_factory=dict)

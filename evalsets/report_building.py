@@ -2,30 +2,29 @@
 
 import platform
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsets.figures import ItemGroup, ItemScore, figure_of, item_score, mean, pass_figures
+from evalsets.figures import figure_of, mean, pass_figures
 from evalsets.git_state import current_commit
-from evalsets.items import Item
 from evalsets.journal import JournalIndex
-from evalsets.pipelines.base import digest
 from evalsets.report import (
+    Figure,
     ItemResult,
     JudgeRef,
     PipelineRef,
     Report,
-    RetrievedRef,
     RunStatus,
     SetRef,
     Steadiness,
 )
 from evalsets.run_metrics import metrics_at
 from evalsets.run_plan import RunPlan
+from evalsets.scored_items import ScoredItem, score_items
+from evalsets.scoring_bars import scorecards_of
 from evalsets.set_file import compute_hash
-from evalsets.trials import Trial, trials_of
 
 
 class _End(NamedTuple):
@@ -44,62 +43,62 @@ def build_report(plan: RunPlan, journal_path: Path) -> Report:
 
 def _report(plan: RunPlan, index: JournalIndex) -> Report:
     end = _end_of(index)
-    metrics = metrics_at(plan.settings.k)
-    known_failing = plan.eval_set.known_failing_ids
-    results: list[ItemResult] = []
-    rows: list[tuple[ItemGroup, list[ItemScore]]] = []
-    for item in plan.eval_set.items:
-        trials = list(trials_of(plan, index, item, end.reason or "the run ended before it"))
-        scores = [item_score(metric, trials) for metric in metrics]
-        results.append(
-            _item_result(
-                item,
-                trials,
-                {metric.name: score.value for metric, score in zip(metrics, scores, strict=True)},
-                is_known_failing=item.id in known_failing,
-            )
-        )
-        if item.id not in known_failing:
-            rows.append((ItemGroup(item.mode.value, item.tags, item.group or f"item {item.id}"), scores))
-    counted = [result for result in results if not result.is_known_failing]
-    groups = [group for group, _ in rows]
-    rates = [result.pass_rate for result in counted]
+    rows = score_items(plan, index, end.reason or "the run ended before it")
+    counted = [row for row in rows if not row.result.is_known_failing]
+    results = [row.result for row in counted]
+    not_scored = sum(not result.is_scored for result in results)
+    end = _judged_end(end, not_scored, len(results), plan.settings.max_error_share)
+    figures = _figures(plan, counted)
+    groups = [row.group for row in counted]
+    rates = [result.pass_rate for result in results]
     modes = pass_figures(rates, groups, lambda group: (group.mode,))
-    figures = [figure_of(metric, [scores[i] for _, scores in rows], groups) for i, metric in enumerate(metrics)]
-    by_name = {figure.name: figure for figure in figures}
-    not_scored = sum(not result.is_scored for result in counted)
-    end = _judged_end(end, not_scored, len(counted), plan.settings.max_error_share)
     return Report(
-        headline=_headline(counted, end),
+        headline=_headline(results, end),
         status=end.status,
         status_reason=end.reason,
-        retrieval_recall=by_name[f"hit@{plan.settings.k}"].value,
+        retrieval_recall=figures[f"hit@{plan.settings.k}"].value,
         answer_accuracy=mean(rates) or 0.0,
-        refusal_rate=mean([float(result.declined) for result in counted]) or 0.0,
+        refusal_rate=mean([float(result.declined) for result in results]) or 0.0,
         by_mode={mode: figure.rate for mode, figure in modes.items()},
         eval_set=_set_ref(plan),
-        pipeline=PipelineRef(
-            name=plan.pipeline.name,
-            kind=plan.pipeline.kind,
-            fingerprint=plan.pipeline.fingerprint,
-            settings=plan.pipeline.settings(),
-        ),
+        pipeline=_pipeline_ref(plan),
         judge=JudgeRef(name=plan.judge.name, fingerprint=plan.judge.fingerprint),
         settings=plan.settings.measured(),
         versions={"errata": _errata_version(), "python": platform.python_version()},
         git_commit=current_commit(),
-        passed=sum(result.passed for result in counted),
-        failed=sum(not result.passed and result.is_scored for result in counted),
+        passed=sum(result.passed for result in results),
+        failed=sum(not result.passed and result.is_scored for result in results),
         not_scored=not_scored,
-        lenient_accuracy=mean([result.pass_rate for result in counted if result.is_scored]),
+        lenient_accuracy=mean([result.pass_rate for result in results if result.is_scored]),
         modes=modes,
         tags=pass_figures(rates, groups, lambda group: group.tags),
-        metrics=by_name,
-        step_counts=_step_counts(counted),
-        steadiness=_steadiness(counted, plan.settings.repeat),
-        known_failing=tuple(sorted(known_failing)),
-        items=tuple(results),
+        metrics=figures,
+        scorecards=scorecards_of(plan.eval_set, counted),
+        step_counts=_step_counts(results),
+        steadiness=_steadiness(results, plan.settings.repeat),
+        warnings=tuple(_warnings(results, figures)),
+        known_failing=tuple(sorted(plan.eval_set.known_failing_ids)),
+        items=tuple(row.result for row in rows),
     )
+
+
+def _figures(plan: RunPlan, counted: Sequence[ScoredItem]) -> dict[str, Figure]:
+    groups = [row.group for row in counted]
+    return {
+        metric.name: figure_of(metric, [row.scores[place] for row in counted], groups)
+        for place, metric in enumerate(metrics_at(plan.settings.k))
+    }
+
+
+def _warnings(results: Sequence[ItemResult], figures: Mapping[str, Figure]) -> Iterator[str]:
+    """Say what a reader of the figures should know before trusting them."""
+    if duplicates := sum(result.duplicates for result in results):
+        yield f"{duplicates} retrieved chunks repeat an id above them; each counts once, at its first rank"
+    without_gold = sum(not result.gold_chunk_ids and result.mode != "out_of_scope" for result in results)
+    if without_gold:
+        yield f"{without_gold} answerable items have no gold chunks and are left out of the retrieval figures"
+    rough = sorted({figure.interval_warning for figure in figures.values() if figure.interval_warning})
+    yield from rough
 
 
 def _end_of(index: JournalIndex) -> _End:
@@ -114,40 +113,10 @@ def _judged_end(end: _End, not_scored: int, total: int, most: float) -> _End:
     return _End("incomplete", f"{not_scored} of {total} items could not be scored; at most {most:.0%} may")
 
 
-def _item_result(
-    item: Item, trials: Sequence[Trial], scores: dict[str, float | None], *, is_known_failing: bool
-) -> ItemResult:
-    first = trials[0]
-    telling = next((trial for trial in trials if not trial.passed), first)
-    gold = first.case.gold
-    return ItemResult(
-        id=item.id,
-        mode=item.mode,
-        source=item.source,
-        tags=item.tags,
-        group=item.group,
-        language=item.language,
-        question=item.question,
-        expected=item.expected,
-        content=digest(item.model_dump_json(exclude_defaults=True)),
-        is_known_failing=is_known_failing,
-        steps=first.steps,
-        gold_chunk_ids=item.gold_chunk_ids,
-        retrieved=tuple(
-            RetrievedRef(
-                chunk_id=chunk.chunk_id, doc_id=chunk.doc_id, score=chunk.score, is_gold=chunk.chunk_id in gold
-            )
-            for chunk in first.case.retrieved
-        ),
-        duplicates=first.case.duplicates,
-        answer=first.case.answer,
-        declined=first.case.refusal.is_refusal,
-        passed=all(trial.passed for trial in trials),
-        passes=tuple(trial.passed for trial in trials),
-        is_scored=all(trial.is_scored for trial in trials),
-        reason=telling.reason,
-        verdict=telling.verdict.model_dump(mode="json", exclude_defaults=True) if telling.verdict else {},
-        scores=scores,
+def _pipeline_ref(plan: RunPlan) -> PipelineRef:
+    pipeline = plan.pipeline
+    return PipelineRef(
+        name=pipeline.name, kind=pipeline.kind, fingerprint=pipeline.fingerprint, settings=pipeline.settings()
     )
 
 

@@ -1,13 +1,16 @@
-"""Which metrics a run scores."""
+"""Which metrics a run scores, and which of them read the judge's verdict."""
 
-from evalsets.metrics.answers import ANSWER_METRICS
+from functools import lru_cache
+
 from evalsets.metrics.base import Metric
-from evalsets.metrics.operations import COST, SAFETY_METRICS, TOKENS
-from evalsets.metrics.retrieval import CUT, R_PRECISION, RETURNED_F1, RETURNED_PRECISION, mean_average_precision, mrr
+from evalsets.metrics.judged import JUDGED_METRICS
+from evalsets.metrics.operations import LATENCY
+from evalsets.metrics.registry import all_metrics
+
+JUDGED_NAMES = frozenset(metric.name for metric in JUDGED_METRICS)
 
 
+@lru_cache(maxsize=8)
 def metrics_at(k: int) -> tuple[Metric, ...]:
     """Return every metric of a report at depth `k`. Latency is no part of it: it differs from run to run."""
-    retrieval = [CUT[name](k) for name in ("hit", "recall", "precision", "f1", "ndcg", "fact_recall")]
-    whole_list = (mrr(), mean_average_precision(), R_PRECISION, RETURNED_PRECISION, RETURNED_F1)
-    return (*retrieval, *whole_list, *ANSWER_METRICS, *SAFETY_METRICS, TOKENS, COST)
+    return tuple(metric for metric in all_metrics(k) if metric is not LATENCY)
