@@ -1,0 +1,134 @@
+"""How much of an answer stands in the retrieved text: proxies that see words, not meaning."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from evalsets.languages import guess_language, language_table
+from evalsets.words import content_tokens, sentences, tokens, without_markdown
+
+SUPPORT_SHARE = 0.6
+"""A sentence is taken for supported when this share of its content words stands in the retrieved text."""
+_SAME_STATEMENT = 0.5
+"""Share of content words from which a retrieved sentence is taken to speak of the same thing."""
+
+
+class SentenceSupport(NamedTuple):
+    """One sentence of an answer, the share of its content words found, and whether that is enough."""
+
+    sentence: str
+    share: float
+    is_supported: bool
+
+
+class Contradiction(NamedTuple):
+    """A sentence of an answer and the retrieved sentence that says the same words, one of the two negated."""
+
+    sentence: str
+    retrieved: str
+
+
+def token_precision(answer: str, texts: Iterable[str]) -> float | None:
+    """Return the share of the answer's content words, repeats counted, that stand in the texts; None without any.
+
+    Sees neither negation nor paraphrase.
+    """
+    words = content_tokens(tokens(answer))
+    known = token_set(texts)
+    return sum(word in known for word in words) / len(words) if words else None
+
+
+def token_set(texts: Iterable[str]) -> frozenset[str]:
+    """Return the folded tokens of all texts."""
+    return frozenset(token for text in texts for token in tokens(text))
+
+
+def sentence_support(
+    answer: str,
+    texts: Iterable[str],
+    *,
+    least_share: float = SUPPORT_SHARE,
+) -> list[SentenceSupport]:
+    """Return each sentence of the answer that has content words, with its share of words found in the texts."""
+    known = token_set(texts)
+    language = guess_language(tokens(answer))
+    supports = []
+    for sentence in sentences(without_markdown(answer)):
+        words = set(content_tokens(tokens(sentence), language))
+        if words:
+            share = len(words & known) / len(words)
+            supports.append(SentenceSupport(sentence, share, share >= least_share))
+    return supports
+
+
+def share_supported(answer: str, texts: Iterable[str], *, least_share: float = SUPPORT_SHARE) -> float | None:
+    """Return the share of the answer's sentences that are supported: the 60% rule; None without a sentence."""
+    supports = sentence_support(answer, texts, least_share=least_share)
+    return sum(support.is_supported for support in supports) / len(supports) if supports else None
+
+
+SentenceSimilarity = Callable[[Sequence[str], Sequence[str]], Sequence[float]]
+"""For each sentence of the first list, its similarity in [-1, 1] to the closest of the second."""
+
+
+def meaning_support(answer: str, texts: Sequence[str], similarity: SentenceSimilarity) -> float | None:
+    """Return token precision times the mean similarity of the answer's sentences to their closest retrieved one."""
+    precision = token_precision(answer, texts)
+    known = [sentence for text in texts for sentence in sentences(text)]
+    if precision is None or not known:
+        return precision and 0.0
+    closest = similarity(sentences(without_markdown(answer)), known)
+    return precision * max(0.0, sum(closest) / len(closest))
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+
+
+def stated_numbers(answer: str) -> list[str]:
+    """Return the folded numbers of an answer, each once; list marks are none."""
+    return list(dict.fromkeys(token for token in tokens(without_markdown(answer)) if _NUMBER.fullmatch(token)))
+
+
+def unsupported_numbers(answer: str, texts: Iterable[str], *, question: str = "") -> list[str]:
+    """Return the stated numbers that stand neither in the texts nor in the question."""
+    known = token_set([*texts, question])
+    return [number for number in stated_numbers(answer) if number not in known]
+
+
+def contradictions(answer: str, texts: Iterable[str]) -> list[Contradiction]:
+    """Return sentences of the answer that say what a retrieved sentence says, but for a negation in one of the two."""
+    answer_sentences = [_Statement.of(sentence) for sentence in sentences(without_markdown(answer))]
+    known = [_Statement.of(sentence) for text in texts for sentence in sentences(text)]
+    found = []
+    for statement in answer_sentences:
+        closest = _closest(statement, known)
+        if closest is not None and closest.is_negated != statement.is_negated:
+            found.append(Contradiction(statement.sentence, closest.sentence))
+    return found
+
+
+class _Statement(NamedTuple):
+    sentence: str
+    words: frozenset[str]
+    is_negated: bool
+
+    @classmethod
+    def of(cls, sentence: str) -> "_Statement":
+        folded = tokens(sentence)
+        table = language_table(guess_language(folded))
+        words = frozenset(content_tokens(folded, table.code)) - table.negations
+        return cls(sentence, words, not table.negations.isdisjoint(folded))
+
+
+def _closest(statement: _Statement, known: Sequence[_Statement]) -> _Statement | None:
+    """Return the retrieved sentence that shares most words, if it shares enough of both; one that agrees wins a tie."""
+    best, best_rank = None, (_SAME_STATEMENT, False)
+    for other in known:
+        larger = max(len(statement.words), len(other.words))
+        rank = (
+            len(statement.words & other.words) / larger if larger else 0.0,
+            other.is_negated == statement.is_negated,
+        )
+        if rank > best_rank:
+            best, best_rank = other, rank
+    return best
