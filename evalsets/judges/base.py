@@ -44,6 +44,7 @@ class FactsJudge:
     """
 
     name = "facts"
+    is_model = False
     fingerprint = "facts-1"
     is_inline = True
     """Quick enough to run in place of a thread."""
