@@ -37,6 +37,9 @@ from evalsets.errors import BadInputError, ErrataError
 from evalsets.items import Author, AuthorKind, Mode, Source
 from ingest.candidates import Candidate
 
+EVERYONE = ""
+"""Stands for all reviewers where a draft is not one person's."""
+
 
 class ClaimLostError(ErrataError):
     """Someone else holds the item by now; what was typed is kept as a draft."""
@@ -151,6 +154,13 @@ class ReviewStore(ReviewReader):
             holder = self._claim(connection, candidate_id, reviewer)
         return DraftSaved(saved_at, "" if holder == reviewer else holder)
 
+    def save_shared_draft(self, candidate_id: str, fields: Mapping[str, Any]) -> None:
+        """Write what every reviewer of a candidate starts from, such as the text of an imported case."""
+        saved_at = self._clock()
+        with self.unit() as connection:
+            for field, value in fields.items():
+                write_draft(connection, (candidate_id, EVERYONE, field, json.dumps(value), saved_at))
+
     def submit(self, decision: Decision) -> bool:
         """Append a decision and release the claim; False when its token was used before, so nothing was added.
 
@@ -234,7 +244,7 @@ class ReviewStore(ReviewReader):
         return ReviewItem(
             candidate_of(body),
             Source(case_source),
-            draft or (decision.content if decision else LabelContent()),
+            draft or _starting_point(connection, candidate_id, decision),
             screen_token(candidate_id, reviewer, revision),
             "" if holder == reviewer else holder,
             saved_at,
@@ -283,3 +293,12 @@ class ReviewStore(ReviewReader):
             created_at=self._clock(),
         )
         return append_event(connection, event)
+
+
+def _starting_point(
+    connection: duckdb.DuckDBPyConnection, candidate_id: str, decision: LabelEvent | None
+) -> LabelContent:
+    if decision is not None:
+        return decision.content
+    shared, _ = read_draft(connection, candidate_id, EVERYONE)
+    return shared or LabelContent()

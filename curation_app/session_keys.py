@@ -23,6 +23,7 @@ FREEZE_OUTCOME = "freeze_outcome"
 QUEUE_PAGE = "page"
 _GO_LABEL = "go_label"
 _PROBLEM = "problem"
+_NOTICE = "notice"
 
 
 @dataclass
@@ -129,3 +130,20 @@ def show_problem() -> None:
     problem = st.session_state.pop(_PROBLEM, "")
     if problem:
         st.error(markdown_text(problem, 1000))
+
+
+def keep_notice(text: str) -> None:
+    """Keep what an action did, to be shown on the next run."""
+    st.session_state[_NOTICE] = text
+
+
+def show_notice() -> None:
+    """Show, once, what the last action did."""
+    notice = st.session_state.pop(_NOTICE, "")
+    if notice:
+        st.success(markdown_text(notice, 1000))
+
+
+def case_key(name: str) -> str:
+    """Return the key of a field of the case form."""
+    return f"case-{name}"

@@ -27,6 +27,11 @@ class ReviewSettings(BaseModel):
     double_label_share: float = Field(0.0, ge=0, le=1)
     """Share of candidates that two people label without seeing each other's label."""
     claim_minutes: float = Field(10.0, gt=0)
+    """How long an item stays a reviewer's after their last activity on it."""
+    draft_model: str = ""
+    """Model that may draft answers and questions, as pydantic-ai names it (needs the extra `judge`); empty: none."""
+    draft_base_url: str = ""
+    """Address of a local server that speaks OpenAI's protocol; empty: the provider's own."""
 
 
 class Settings(BaseModel):

@@ -123,6 +123,12 @@ class CorpusIndex:
         found = self._hits(index, both, _NEIGHBOURS_SHOWN)
         return sorted((hit._replace(score=0.0) for hit in found), key=lambda hit: (hit.position, hit.chunk_id))
 
+    def document(self, doc_id: str, limit: int = 1000) -> list[CorpusHit]:
+        """Return the chunks of a document in order, at most `limit`."""
+        index = self._open()
+        found = self._hits(index, _term("doc_id", doc_id), limit) if index is not None else []
+        return sorted((hit._replace(score=0.0) for hit in found), key=lambda hit: (hit.position, hit.chunk_id))
+
     def count(self) -> int:
         """Return the number of chunks in the index."""
         index = self._open()

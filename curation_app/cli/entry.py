@@ -13,10 +13,10 @@ from typer.main import get_command
 from evalsets.errors import ErrataError, ExitCode
 
 COMMAND_MODULES: dict[str, tuple[str, ...]] = {
-    "curation_app.cli.workspace_commands": ("init", "app", "demo", "backup"),
+    "curation_app.cli.workspace_commands": ("init", "app", "demo"),
     "curation_app.cli.ingest_commands": ("ingest", "corpus", "mapping", "formats", "rejects", "forget", "logs"),
     "curation_app.cli.mine_commands": ("mine", "queue", "signals", "batch"),
-    "curation_app.cli.label_commands": ("labels", "cases"),
+    "curation_app.cli.label_commands": ("labels", "cases", "backup"),
     "curation_app.cli.set_commands": ("check", "diff", "verify", "coverage", "git-setup", "git-textconv"),
     "curation_app.cli.freeze_commands": ("freeze", "retire", "known-failing", "restore", "upkeep"),
     "curation_app.cli.drift_commands": ("drift",),

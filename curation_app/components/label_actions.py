@@ -7,6 +7,7 @@ from typing import Any
 from curation_app import session_keys
 from curation_app.labels import DecisionKind, LabelContent
 from curation_app.review_store import ReviewItem
+from curation_app.service.drafting import draft_answer
 from curation_app.service.labelling import Desk, decision_words, facts_from_text
 from curation_app.session_keys import LabelScreen, label_screen
 from evalsets.errors import ErrataError
@@ -128,6 +129,29 @@ def show_neighbours(desk: Desk, _reviewer: str, token: str, chunk_id: str) -> No
         screen.problem = f"chunk {wanted!r} is not in the corpus; `errata corpus add` loads it"
 
 
+def ask_for_draft(desk: Desk, reviewer: str, token: str) -> None:
+    """Let the configured model draft the expected answer and its facts, marked as its draft."""
+    screen = label_screen()
+    item = _item_of(screen, token)
+    if item is None:
+        return
+    question = item.candidate.flagged_turn.question
+    try:
+        draft = draft_answer(desk, question, screen.content.gold_chunk_ids)
+    except ErrataError as error:
+        screen.problem = str(error)
+        return
+    fields = {"expected": draft.expected, "answer_facts": "\n".join(draft.facts)}
+    for name, value in fields.items():
+        session_keys.set_widget(session_keys.field_key(name, token), value)
+    _save(desk, reviewer, token, {**fields, "drafted_by": desk.settings.review.draft_model})
+
+
+def accept_draft(desk: Desk, reviewer: str, token: str) -> None:
+    """Take a model's draft as one's own words."""
+    _save(desk, reviewer, token, {"drafted_by": ""})
+
+
 def search(key: str, document_key: str) -> None:
     """Keep what is searched for."""
     screen = label_screen()
@@ -145,6 +169,9 @@ def _save(desk: Desk, reviewer: str, token: str, fields: Mapping[str, Any]) -> N
     if candidate_id is None:
         return
     ready = {name: _stored(name, value) for name, value in fields.items()}
+    if {"expected", "answer_facts"} & ready.keys():
+        # Whoever edits a draft makes it their own.
+        ready.setdefault("drafted_by", "")
     try:
         saved = desk.save_fields(candidate_id, reviewer, ready)
     except ErrataError as error:

@@ -37,6 +37,7 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
     _mode_field(desk, reviewer, item)
     _text_fields(desk, reviewer, item)
     _coding_fields(desk, reviewer, screen, item)
+    _draft_help(desk, reviewer, screen, item)
     evidence = desk.evidence(item, screen.content)
     _evidence_lines(screen, item, evidence, cards)
     undo_token = item.undoable.token if item.undoable else ""
@@ -122,6 +123,20 @@ def _coding_fields(desk: Desk, reviewer: str, screen: LabelScreen, item: ReviewI
         placeholder="multi-hop, edge",
         on_change=partial(label_actions.on_field, desk, reviewer, item.token, "tags", tags_key),
     )
+
+
+def _draft_help(desk: Desk, reviewer: str, screen: LabelScreen, item: ReviewItem) -> None:
+    """Offer a model's draft, once the person has picked the mode and a gold chunk; off unless a model is configured."""
+    author = screen.content.drafted_by
+    model = desk.settings.review.draft_model
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if author:
+            st.markdown(f":orange-badge[draft by {markdown_text(author)}] not a label until you edit or accept it")
+            accept = partial(label_actions.accept_draft, desk, reviewer, item.token)
+            st.button("Accept the draft", key=f"accept-{item.token}", on_click=accept)
+        elif model and screen.content.mode and screen.content.gold_chunks:
+            ask = partial(label_actions.ask_for_draft, desk, reviewer, item.token)
+            st.button(f"Draft by {model}", key=f"draft-{item.token}", on_click=ask)
 
 
 def _evidence_lines(screen: LabelScreen, item: ReviewItem, evidence: Evidence, cards: list[Card]) -> None:

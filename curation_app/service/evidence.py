@@ -78,9 +78,7 @@ def contradictions(content: LabelContent, turn: CandidateTurn) -> list[str]:
     if content.mode is Mode.RETRIEVAL_MISS and found_gold:
         named.append(f"Retrieval miss, yet gold chunk {found_gold[0]} was retrieved.")
     if content.mode is Mode.GROUNDING_FAILURE and gold and not found_gold:
-        named.append(
-            f"Grounding failure, yet no gold chunk was retrieved: {', '.join(gold[:3])} would be a retrieval miss."
-        )
+        named.append(f"Grounding failure, yet gold chunk {gold[0]} was not retrieved.")
     if content.mode is Mode.OUT_OF_SCOPE and gold:
         named.append(f"Out of scope, yet gold chunk {gold[0]} is picked.")
     if content.mode is Mode.REFUSAL and not declines(turn.answer):

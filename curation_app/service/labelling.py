@@ -62,6 +62,8 @@ class Desk(NamedTuple):
         by someone else by now, BadInputError for a label without a mode. The draft is kept in each case.
         """
         if kind is DecisionKind.LABEL:
+            if content.drafted_by:
+                raise NeedsAWordError(f"not saved yet: the text is {content.drafted_by}'s draft. Accept it or edit it.")
             self._ask_for_a_word(item, content)
         decision = Decision(item.candidate.candidate_id, reviewer, kind, content, item.token)
         return self.store.submit_and_next(decision, filters)
