@@ -1,9 +1,9 @@
 """The gate: whether a run may pass, compared with a baseline run, and which half of the pipeline to mend."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from evalsets.errors import ExitCode
+from evalsets.errors import BadInputError, ExitCode
 from evalsets.gate_figures import (
     GENERATION,
     HEADLINE,
@@ -14,11 +14,11 @@ from evalsets.gate_figures import (
     is_report,
     read_figures,
 )
+from evalsets.gate_findings import ROUNDING, Finding, shown, told_apart
 
 METRIC_TOLERANCE = 0.03
 MODE_TOLERANCE = 0.05
 NEARLY_PERFECT = 0.97
-_ROUNDING = 1e-9
 _GATED_ALWAYS = frozenset({*HEADLINE, *SCORECARD_HALVES, "planted_resisted"})
 _LOOK_AT = {
     RETRIEVAL: "look at the retriever",
@@ -38,20 +38,15 @@ class Tolerances(NamedTuple):
     """Values that a metric or a mode may not fall below, whatever the baseline says."""
     allow_proxy: bool = False
     """Whether metrics that see words, not meaning, may decide."""
-
-
-class Finding(NamedTuple):
-    """One comparison. `limit` is the worst value that still passes; `half` the half of the pipeline it speaks of."""
-
-    name: str
-    kind: str
-    """metric, mode, floor, missing or refused."""
-    baseline: float | None
-    current: float | None
-    limit: float | None
-    passed: bool
-    sentence: str
-    half: str = ""
+    scorecard: bool = False
+    """Whether every metric of the report's scorecard must clear its bar."""
+    every_question: bool = False
+    """Whether every single question must clear recall, groundedness and correctness."""
+    allow_unchecked_judge: bool = False
+    require_significant: bool = False
+    """Whether a fall fails only when a paired test over the same items says that it is more than chance."""
+    strict_test: bool = False
+    """Whether pass and fail are tested by McNemar's exact test instead of its mid-p form."""
 
 
 class GateResult(NamedTuple):
@@ -84,23 +79,84 @@ class GateResult(NamedTuple):
 def evaluate(baseline: Any, current: Any, tolerances: Tolerances | float | None = None) -> GateResult:
     """Compare a run with its baseline: two Reports, two parsed reports, or two plain objects of numbers.
 
-    A plain number as `tolerances` holds for metrics and modes alike.
+    A plain number as `tolerances` holds for metrics and modes alike. A judge that nobody checked, figures that only see
+    words, and what is missing do not pass; drift and an incomplete run have exit codes of their own.
     """
     limits = _as_tolerances(tolerances)
     before, after = _as_wire(baseline), _as_wire(current)
     old, new, notes = _comparable(before, after)
-    findings = tuple(_findings(old, new, limits))
+    findings = [*_judge_findings(after, limits), *_findings(old, new, limits), *_bar_findings(after, limits)]
+    if limits.require_significant:
+        findings = _only_significant(findings, before, after, limits)
+    elif limits.allow_unchecked_judge and _unchecked_judge(after):
+        notes = [*notes, "an unchecked judge was allowed to gate"]
     failed_halves = {finding.half for finding in findings if not finding.passed and finding.half}
-    stop = _incomplete(after)
-    passed = not stop and all(finding.passed for finding in findings)
+    stop = _stop(after)
     return GateResult(
-        passed=passed,
-        exit_code=ExitCode.RUN_INCOMPLETE if stop else ExitCode.DONE if passed else ExitCode.GATE_FAILED,
-        findings=findings,
-        notes=(*notes, *([stop] if stop else [])),
+        passed=stop.code is ExitCode.DONE and all(finding.passed for finding in findings),
+        exit_code=_exit_code(stop, findings),
+        findings=tuple(findings),
+        notes=(*notes, *([stop.reason] if stop.reason else [])),
         warnings=tuple(_warnings(new)),
         halves_to_fix=tuple(half for half in (RETRIEVAL, GENERATION, "safety") if half in failed_halves),
     )
+
+
+class _Stop(NamedTuple):
+    """Why no verdict stands, whatever the figures say."""
+
+    code: ExitCode
+    reason: str = ""
+
+
+def _exit_code(stop: _Stop, findings: Iterable[Finding]) -> ExitCode:
+    if stop.code is not ExitCode.DONE:
+        return stop.code
+    return ExitCode.DONE if all(finding.passed for finding in findings) else ExitCode.GATE_FAILED
+
+
+def _stop(after: Any) -> _Stop:
+    if not is_report(after):
+        return _Stop(ExitCode.DONE)
+    drifted = {kind: count for kind, count in after.get("drift", {}).items() if kind != "valid" and count}
+    if drifted:
+        listed = ", ".join(f"{count} {kind}" for kind, count in drifted.items())
+        reason = f"the set no longer fits the corpus (gold chunks {listed}); mend it with `errata drift` before gating"
+        return _Stop(ExitCode.SET_DOES_NOT_FIT_CORPUS, reason)
+    if (status := after.get("status", "complete")) != "complete":
+        reason = f"the run is {status}: {after.get('status_reason')}. Resume it before gating."
+        return _Stop(ExitCode.RUN_INCOMPLETE, reason)
+    return _Stop(ExitCode.DONE)
+
+
+def _unchecked_judge(after: Any) -> str:
+    judge = after.get("judge", {}) if is_report(after) else {}
+    return "" if judge.get("may_gate", True) else str(judge.get("note") or "nobody has checked its verdicts")
+
+
+def _judge_findings(after: Any, limits: Tolerances) -> Iterator[Finding]:
+    if (why := _unchecked_judge(after)) and not limits.allow_unchecked_judge:
+        name = after["judge"]["name"]
+        sentence = f"judge {name} cannot gate: {why}. Grade it with `errata judge grade`, or allow it unchecked."
+        yield Finding("judge", "refused", None, None, None, passed=False, sentence=sentence)
+
+
+def _bar_findings(after: Any, limits: Tolerances) -> Iterator[Finding]:
+    from evalsets.gate_bars import every_question_findings, scorecard_findings
+
+    if limits.scorecard:
+        yield from scorecard_findings(after, allow_proxy=limits.allow_proxy)
+    if limits.every_question:
+        yield from every_question_findings(after)
+
+
+def _only_significant(findings: list[Finding], before: Any, after: Any, limits: Tolerances) -> list[Finding]:
+    """Let pass what fell by more than the tolerance but not by more than chance, as the paired tests say."""
+    if not (is_report(before) and is_report(after)):
+        raise BadInputError("--require-significant needs two reports with their items, not plain figures")
+    from evalsets.gate_significance import with_tests
+
+    return with_tests(findings, before, after, strict=limits.strict_test)
 
 
 def _as_tolerances(tolerances: Tolerances | float | None) -> Tolerances:
@@ -130,12 +186,6 @@ def _comparable(before: Any, after: Any) -> tuple[Figures, Figures, list[str]]:
 def _set_label(wire: Mapping[str, Any]) -> str:
     eval_set = wire["eval_set"]
     return f"{eval_set['name']} version {eval_set['version']}"
-
-
-def _incomplete(after: Any) -> str:
-    if is_report(after) and after.get("status", "complete") != "complete":
-        return f"the run is {after['status']}: {after.get('status_reason')}. Resume it before gating."
-    return ""
 
 
 def _findings(old: Figures, new: Figures, limits: Tolerances) -> Iterator[Finding]:
@@ -185,12 +235,12 @@ def _compared(  # noqa: PLR0913 - what a comparison is made of
     name: str, kind: str, before: float, after: float, tolerance: float, *, half: str, rising: bool
 ) -> Finding:
     limit = before + tolerance if rising else before - tolerance
-    passed = after <= limit + _ROUNDING if rising else after >= limit - _ROUNDING
+    passed = after <= limit + ROUNDING if rising else after >= limit - ROUNDING
     relation = ("<=" if passed else ">") if rising else (">=" if passed else "<")
-    shown_after, shown_limit = _told_apart(after, limit)
+    shown_after, shown_limit = told_apart(after, limit)
     sentence = f"{name}: {shown_after} {relation} {shown_limit}"
     sign = "+" if rising else "-"
-    sentence += f" (baseline {_shown(before)} {sign} tolerance {_shown(tolerance)})"
+    sentence += f" (baseline {shown(before)} {sign} tolerance {shown(tolerance)})"
     return Finding(name, kind, before, after, limit, passed=passed, sentence=sentence, half=half)
 
 
@@ -198,12 +248,12 @@ def _floor_finding(name: str, floor: float, new: Figures) -> Finding:
     after = new.metrics.get(name, new.modes.get(name))
     half = new.half_of(name)
     if after is None:
-        sentence = f"{name}: missing from the current run, which has a floor of {_shown(floor)} for it"
+        sentence = f"{name}: missing from the current run, which has a floor of {shown(floor)} for it"
         return Finding(name, "missing", None, None, floor, passed=False, sentence=sentence, half=half)
     rising = name in new.lower_is_better
-    passed = after <= floor + _ROUNDING if rising else after >= floor - _ROUNDING
+    passed = after <= floor + ROUNDING if rising else after >= floor - ROUNDING
     relation = ("<=" if passed else ">") if rising else (">=" if passed else "<")
-    shown_after, shown_floor = _told_apart(after, floor)
+    shown_after, shown_floor = told_apart(after, floor)
     sentence = f"{name}: {shown_after} {relation} {shown_floor} ({'ceiling' if rising else 'floor'})"
     return Finding(name, "floor", None, after, floor, passed=passed, sentence=sentence, half=half)
 
@@ -224,15 +274,3 @@ def _warnings(new: Figures) -> Iterator[str]:
             f"every score is at least {NEARLY_PERFECT}: this set no longer tells runs apart. "
             "Rotate in new failures from production."
         )
-
-
-def _shown(value: float) -> str:
-    return f"{value:.2f}" if abs(round(value, 2) - value) < _ROUNDING else f"{value:.4f}".rstrip("0")
-
-
-def _told_apart(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers with two decimals, or as many as tell them apart."""
-    for digits in (2, 3, 4, 6):
-        if f"{first:.{digits}f}" != f"{second:.{digits}f}" or abs(first - second) < _ROUNDING:
-            return f"{first:.{digits}f}", f"{second:.{digits}f}"
-    return repr(first), repr(second)

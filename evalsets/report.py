@@ -235,6 +235,8 @@ class Report(StrictModel):
     causes: dict[str, int] = Field(default_factory=dict)
     """Failed items by the first cause that applies."""
     steadiness: Steadiness | None = None
+    drift: dict[str, int] = Field(default_factory=dict)
+    """What became of the gold chunks in the corpus, by kind; empty when no corpus was looked at."""
     warnings: tuple[str, ...] = ()
     known_failing: tuple[str, ...] = ()
     """Items that are known to fail: run and shown, not counted above."""

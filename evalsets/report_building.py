@@ -75,8 +75,9 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         metrics=figures,
         scorecards=scorecards_of(plan.eval_set, counted),
         step_counts=_step_counts(results),
+        drift=plan.drift,
         steadiness=_steadiness(results, plan.settings.repeat),
-        warnings=tuple(_warnings(results, figures)),
+        warnings=tuple(_warnings(results, figures, plan.drift)),
         known_failing=tuple(sorted(plan.eval_set.known_failing_ids)),
         items=tuple(row.result for row in rows),
     )
@@ -90,8 +91,11 @@ def _figures(plan: RunPlan, counted: Sequence[ScoredItem]) -> dict[str, Figure]:
     }
 
 
-def _warnings(results: Sequence[ItemResult], figures: Mapping[str, Figure]) -> Iterator[str]:
+def _warnings(results: Sequence[ItemResult], figures: Mapping[str, Figure], drift: Mapping[str, int]) -> Iterator[str]:
     """Say what a reader of the figures should know before trusting them."""
+    if drifted := {kind: count for kind, count in drift.items() if kind != "valid" and count}:
+        listed = ", ".join(f"{count} {kind}" for kind, count in drifted.items())
+        yield f"the set no longer fits the corpus: gold chunks {listed}; see `errata drift`"
     if duplicates := sum(result.duplicates for result in results):
         yield f"{duplicates} retrieved chunks repeat an id above them; each counts once, at its first rank"
     without_gold = sum(not result.gold_chunk_ids and result.mode != "out_of_scope" for result in results)

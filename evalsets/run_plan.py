@@ -1,5 +1,6 @@
 """What a run is made of, and the key by which each of its calls is known in the journal and the cache."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +17,20 @@ JUDGE_STEP = "judge"
 class RunPlan:
     """An eval set, a pipeline, a judge and settings, put together."""
 
-    def __init__(self, eval_set: EvalSet, pipeline: Pipeline, judge: Judge, settings: RunSettings) -> None:
+    def __init__(
+        self,
+        eval_set: EvalSet,
+        pipeline: Pipeline,
+        judge: Judge,
+        settings: RunSettings,
+        *,
+        drift: Mapping[str, int] | None = None,
+    ) -> None:
         self.eval_set = eval_set
         self.pipeline = pipeline
         self.judge = judge
         self.settings = settings
+        self.drift = dict(drift or {})
         self._contents: dict[str, tuple[str, str]] = {}
 
     @cached_property

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -33,12 +33,14 @@ def run(  # noqa: PLR0913 - the run and how to carry it out
     resume: bool = False,
     retry_failed: bool = False,
     observer: Observer | None = None,
+    drift: Mapping[str, int] | None = None,
 ) -> Report:
     """Run every item and return the report; works inside a running event loop (a notebook) too.
 
     `journal_path` is where finished calls are written (default: a temporary file). With `resume`, calls that stand in
     it are not made again; `retry_failed` makes those again that ended in an error or timeout. A run that is stopped
-    by Ctrl-C or by its budget returns the report of what was finished; its `status` says so.
+    by Ctrl-C or by its budget returns the report of what was finished; its `status` says so. `drift` says what became
+    of the gold chunks in the corpus, by kind, when that was looked at; a gate reads it.
     """
     task = partial(
         run_async,
@@ -50,6 +52,7 @@ def run(  # noqa: PLR0913 - the run and how to carry it out
         resume=resume,
         retry_failed=retry_failed,
         observer=observer,
+        drift=drift,
     )
     if _is_loop_running():
         return _run_in_thread(task)
@@ -67,12 +70,13 @@ async def run_async(  # noqa: PLR0913 - the run and how to carry it out
     resume: bool = False,
     retry_failed: bool = False,
     observer: Observer | None = None,
+    drift: Mapping[str, int] | None = None,
     takes_signals: bool = False,
 ) -> Report:
     """Run every item and return the report; see `run`. With `takes_signals`, SIGINT and SIGTERM stop it cleanly."""
     if not eval_set.items:
         raise BadInputError(f"the set {eval_set.name!r} has no items; there is nothing to score.")
-    plan = RunPlan(eval_set, pipeline, judge, settings or RunSettings())
+    plan = RunPlan(eval_set, pipeline, judge, settings or RunSettings(), drift=drift)
     with _journal_at(journal_path) as path:
         if not resume:
             _set_aside(path)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation_app.service.set_references import resolve
+from curation_app.service.set_references import ResolvedSet, resolve
 from curation_app.workspace import Settings, Workspace, find_workspace
 from evalsets.chunks import Chunk
 from evalsets.clock_reading import read_clock
@@ -45,7 +45,8 @@ class RunResult(NamedTuple):
 def carry_out(request: RunRequest, folder: Path | None, observer: Observer | None = None) -> RunResult:
     """Run and write the report, its clock and its journal; `folder` is the workspace's, default: here or above."""
     workspace = workspace_or_none(folder)
-    eval_set = resolve(request.set_ref, folder).eval_set
+    found = resolve(request.set_ref, folder)
+    eval_set = found.eval_set
     pipeline = pipeline_of(request, workspace)
     path = request.out or _default_path(workspace, eval_set, pipeline)
     report = run(
@@ -57,6 +58,7 @@ def carry_out(request: RunRequest, folder: Path | None, observer: Observer | Non
         resume=request.resume,
         retry_failed=request.retry_failed,
         observer=observer,
+        drift=_drift(request, found, workspace),
     )
     report.save(path)
     clock = read_clock(journal_path(path))
@@ -114,6 +116,23 @@ def judge_of(request: RunRequest, workspace: Workspace | None) -> Judge:
     if kind == "facts":
         return FactsJudge()
     raise BadInputError(f"there is no judge {kind!r}; the judges are facts")
+
+
+def _drift(request: RunRequest, found: ResolvedSet, workspace: Workspace | None) -> dict[str, int]:
+    """Count what became of the gold chunks in the corpus file, else in the chunk store; empty without either."""
+    from curation_app.service.set_places import gold_corpus
+    from evalsets.drift import find_drift
+    from evalsets.gold_texts import gold_texts_file, load_gold_texts
+
+    if request.corpus is not None:
+        corpus: Mapping[str, Chunk] | None = {chunk.chunk_id: chunk for chunk in read_corpus(request.corpus)}
+    else:
+        corpus = gold_corpus(workspace, found.eval_set.items) if workspace is not None else None
+    if corpus is None:
+        return {}
+    texts = load_gold_texts(gold_texts_file(found.path)) if found.path is not None else {}
+    counts = find_drift(found.eval_set, corpus, texts).counts()
+    return {kind.value: count for kind, count in counts.items() if count}
 
 
 def _settings(workspace: Workspace | None) -> Settings:

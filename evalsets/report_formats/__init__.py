@@ -1,1 +1,20 @@
-"""A report as text, Markdown, HTML and JUnit XML."""
+"""A report as text, Markdown, HTML, JUnit XML and JSON."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from evalsets.report import Clock, Report
+
+_RENDERERS = {"text": "text", "markdown": "markdown", "html": "html", "junit": "junit"}
+FORMATS = (*_RENDERERS, "json")
+"""The names of the formats."""
+FORMAT_OF_SUFFIX = {".txt": "text", ".md": "markdown", ".html": "html", ".xml": "junit", ".json": "json"}
+
+
+def render(report: Report, form: str, clock: Clock | None = None) -> str:
+    """Return the report in one of FORMATS; with the clock's readings, times stand in it."""
+    if form == "json":
+        return report.to_bytes().decode("utf-8", "surrogatepass")
+    module = import_module(f"{__name__}.{_RENDERERS[form]}")
+    renderer: Callable[[Report, Clock | None], str] = getattr(module, f"render_{form}")
+    return renderer(report, clock)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evalsets.report import Clock, Figure, ItemResult, Report
+from evalsets.report import Clock, Figure, ItemResult, Report, ScorecardResult
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 
@@ -34,6 +34,15 @@ def _lines(report: Report, clock: Clock | None) -> Iterator[str]:
             yield from ["", *figure_lines(title, shown)]
     if report.causes:
         yield from ["", "first cause of failure", *(f"  {cause:<32} {n}" for cause, n in report.causes.items())]
+    for tag, card in report.scorecards.items():
+        yield from ["", *_scorecard_lines(tag, card)]
+    if report.steadiness:
+        steady = report.steadiness
+        yield ""
+        yield (
+            f"over {steady.repeats} repeats: pass rate {share(steady.pass_rate)}, passed every time "
+            f"{share(steady.pass_every_time)}, flipped {share(steady.flip_rate)}"
+        )
     yield from _clock_lines(clock)
     for warning in report.warnings:
         yield f"warning: {warning}"
@@ -69,6 +78,17 @@ def differs(figure: Figure) -> bool:
 def share(value: float | None) -> str:
     """Return a share as a percentage."""
     return "undefined" if value is None else f"{value:.1%}"
+
+
+def _scorecard_lines(tag: str, card: ScorecardResult) -> Iterator[str]:
+    of_tag = "" if tag == "all" else f" of {tag}"
+    yield f"scorecard{of_tag}: {'passes' if card.passes else 'does not pass'}"
+    for line in card.lines:
+        value = "-" if line.value is None else f"{line.value:.3f}"
+        proxy = f"  measured by {line.measured_by}, a proxy" if line.is_proxy else ""
+        unmeasured = "  nothing measured it" if line.value is None else ""
+        verdict = "pass" if line.passes else "FAIL"
+        yield f"  {line.name:<20} {value:>6}  bar {line.bar:.2f}  {verdict}{proxy}{unmeasured}"
 
 
 def _lenient(report: Report) -> str:
