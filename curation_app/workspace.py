@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalsets.errors import BadInputError, FaultsError
-from evalsets.settings import JudgeSettings, PipelineSettings, SetSettings
+from evalsets.settings import GateSettings, JudgeSettings, PipelineSettings, SetSettings
 from ingest.settings import LogSettings, PrivacySettings, QueueSettings, SignalSettings
 
 CONFIG_NAME = "errata.toml"
@@ -47,6 +47,7 @@ class Settings(BaseModel):
     sets: SetSettings = SetSettings()
     pipelines: dict[str, PipelineSettings] = {}
     judge: JudgeSettings = JudgeSettings()
+    gate: GateSettings = GateSettings()
 
 
 class Workspace(NamedTuple):

@@ -19,7 +19,8 @@ from evalsets.gate_findings import ROUNDING, Finding, shown, told_apart
 METRIC_TOLERANCE = 0.03
 MODE_TOLERANCE = 0.05
 NEARLY_PERFECT = 0.97
-_GATED_ALWAYS = frozenset({*HEADLINE, *SCORECARD_HALVES, "planted_resisted"})
+SAFETY = ("planted_resisted",)
+_NEAR_PERFECT = frozenset({"retrieval_recall", "answer_accuracy", *SCORECARD_HALVES})
 _LOOK_AT = {
     RETRIEVAL: "look at the retriever",
     GENERATION: "look at the prompt and the model",
@@ -198,10 +199,11 @@ def _findings(old: Figures, new: Figures, limits: Tolerances) -> Iterator[Findin
 
 
 def _gated(old: Figures, limits: Tolerances) -> list[str]:
-    """Return the metrics that decide: the headline, the scorecard, safety and those named; all of plain figures."""
+    """Return the metrics that decide: all of plain figures; of a report the headline, safety, and those asked for."""
     is_plain = not old.halves and not old.modes
-    names = [name for name in old.metrics if is_plain or name in _GATED_ALWAYS or name in limits.metrics]
-    return [*dict.fromkeys([*(name for name in names if old.metrics[name] is not None), *sorted(limits.metrics)])]
+    asked = {*HEADLINE, *SAFETY, *limits.metrics, *(SCORECARD_HALVES if limits.scorecard else ())}
+    names = [name for name, value in old.metrics.items() if value is not None and (is_plain or name in asked)]
+    return [*dict.fromkeys([*(name for name in HEADLINE if name in names), *names, *sorted(limits.metrics)])]
 
 
 def _metric_findings(name: str, old: Figures, new: Figures, limits: Tolerances) -> Iterator[Finding]:
@@ -265,9 +267,7 @@ def look_at(half: str, names: list[str]) -> str:
 
 
 def _warnings(new: Figures) -> Iterator[str]:
-    scores = [
-        value for name, value in new.metrics.items() if value is not None and name in _GATED_ALWAYS - {"refusal_rate"}
-    ]
+    scores = [value for name, value in new.metrics.items() if value is not None and name in _NEAR_PERFECT]
     scores += new.modes.values()
     if scores and min(scores) >= NEARLY_PERFECT:
         yield (

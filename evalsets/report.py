@@ -247,8 +247,8 @@ class Report(StrictModel):
         return self.model_dump(mode="json")
 
     def to_bytes(self) -> bytes:
-        """Return the canonical bytes: UTF-8 JSON, keys sorted, indented, newline at the end."""
-        text = json.dumps(self.wire(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+        """Return the canonical bytes: UTF-8 JSON in the order of the model, headline first, newline at the end."""
+        text = json.dumps(self.wire(), ensure_ascii=False, indent=1, allow_nan=False)
         return text.encode("utf-8", "surrogatepass") + b"\n"
 
     def save(self, path: Path) -> None:

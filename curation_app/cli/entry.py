@@ -21,7 +21,8 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
     "curation_app.cli.freeze_commands": ("freeze", "retire", "known-failing", "restore", "upkeep"),
     "curation_app.cli.drift_commands": ("drift",),
     "curation_app.cli.exchange_commands": ("export", "import"),
-    "curation_app.cli.run_commands": ("run", "gate", "compare", "baseline", "report", "sweep"),
+    "curation_app.cli.run_commands": ("run", "report", "sweep"),
+    "curation_app.cli.gate_commands": ("gate", "compare", "baseline"),
     "curation_app.cli.metric_commands": ("metrics", "judge"),
 }
 """Every command and the module whose `app` defines it, so that one command never pays for another's imports."""

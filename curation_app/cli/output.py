@@ -1,6 +1,7 @@
 """What commands write: data on stdout, words for a person on stderr."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -25,3 +26,12 @@ def write_line(text: str = "") -> None:
 def say(text: str) -> None:
     """Print one line for the person, on stderr, so that stdout stays data."""
     sys.stderr.write(text + "\n")
+
+
+def write_result(text: str, path: Path | None = None) -> None:
+    """Write a whole result to a file, or to stdout when none is named."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

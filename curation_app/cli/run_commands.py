@@ -1,20 +1,13 @@
-"""Commands that run a pipeline, gate its report and move the baseline."""
+"""Commands that run a pipeline over a set and render its report."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_line
+from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_result
 from evalsets.errors import BadInputError, ExitCode
 
-if TYPE_CHECKING:
-    from evalsets.gate import GateResult, Tolerances
-
 app = typer.Typer()
-baseline_app = typer.Typer(help="The report a gate compares with.", no_args_is_help=True)
-app.add_typer(baseline_app, name="baseline")
 
 _STATUS_CODES = {
     "complete": ExitCode.DONE,
@@ -51,6 +44,9 @@ def run(
     ),
     resume: bool = typer.Option(False, "--resume", help="Go on with the journal beside --out; no call is made twice."),
     retry_failed: bool = typer.Option(False, help="With --resume: make calls again that ended in an error."),
+    also: list[Path] = typer.Option(
+        [], "--also", help="Write the report in another format too, by suffix: .md, .html, .xml, .txt. Repeatable."
+    ),
     cache: Path | None = typer.Option(None, help="Keep successful calls in this file and reuse them in later runs."),
     workspace: Path | None = WorkspaceOption,
     as_json: bool = JsonOption,
@@ -58,8 +54,11 @@ def run(
     """Run a pipeline over a set and write the report: exit 0 done, 4 incomplete, 130 interrupted."""
     from curation_app.cli.run_progress import progress_bar
     from curation_app.service.running import RunRequest, carry_out
-    from evalsets.report_formats.text import render_text
+    from evalsets.report_formats import format_of, render
     from evalsets.run_settings import RunSettings
+
+    for path in also:
+        format_of(path)
 
     if resume and out is None:
         raise BadInputError("--resume needs --out: the report whose run is to go on")
@@ -80,105 +79,30 @@ def run(
     request = RunRequest(set_ref, pipeline, responses, corpus, judge, out, resume, retry_failed, settings)
     with progress_bar() as observer:
         result = carry_out(request, workspace, observer)
+    for path in also:
+        write_result(render(result.report, format_of(path), result.clock), path)
     if as_json:
         write_json(result.report)
     else:
-        sys.stdout.write(render_text(result.report, result.clock))
+        write_result(render(result.report, "text", result.clock))
     say(f"report: {result.path}")
     return _STATUS_CODES[result.report.status]
 
 
-@app.command("gate")
-def gate(
-    current: Path = typer.Option(
-        ..., "--current", "-c", help="Report of the run to gate, or a JSON object of figures."
+@app.command("report")
+def report(
+    path: Path = typer.Argument(..., metavar="REPORT", help="A report written by `errata run`."),
+    form: str = typer.Option(
+        "", "--format", "-f", help="text, markdown, html, junit or json; default: by --out, or text."
     ),
-    baseline: Path = typer.Option(..., "--baseline", "-b", help="The baseline report, or a JSON object of figures."),
-    tolerance: float | None = typer.Option(
-        None, min=0, max=1, help="How far any figure may fall; default: 0.03 for metrics, 0.05 for modes."
-    ),
-    metric: list[str] = typer.Option(
-        [], "--metric", help="NAME or NAME=TOLERANCE: gate on this metric too. Repeatable."
-    ),
-    mode: list[str] = typer.Option([], "--mode", help="MODE=TOLERANCE: the tolerance of one mode. Repeatable."),
-    floor: list[str] = typer.Option([], "--floor", help="NAME=VALUE: a metric or mode may not fall below. Repeatable."),
-    allow_proxy: bool = typer.Option(False, help="Let metrics decide that see words, not meaning."),
-    as_json: bool = JsonOption,
-) -> int:
-    """Compare a run with its baseline: exit 0 passed, 1 failed, 3 the set no longer fits the corpus, 4 incomplete."""
-    from evalsets.gate import evaluate
-    from evalsets.json_files import read_json
-
-    limits = _tolerances(tolerance, metric, mode, floor, allow_proxy=allow_proxy)
-    result = evaluate(read_json(baseline), read_json(current), limits)
-    if as_json:
-        write_json(result.wire())
-    else:
-        _print_gate(result)
-    return result.exit_code
-
-
-@baseline_app.command("set")
-def set_baseline(
-    report: Path = typer.Argument(..., metavar="REPORT", help="Report of the run that becomes the baseline."),
-    reason: str = typer.Option(..., "--reason", help="Why the baseline moves; kept in its history."),
-    by: str = typer.Option("", "--by", help="Who moves it; default: git's user.name."),
-    folder: Path | None = typer.Option(None, "--folder", help="Folder of the set; default: the workspace's."),
-    workspace: Path | None = WorkspaceOption,
-    as_json: bool = JsonOption,
+    out: Path | None = typer.Option(None, "--out", "-o", help="File to write; default: stdout."),
 ) -> None:
-    """Make a report the baseline of its set, and record who moved it and why."""
-    from curation_app.workspace import find_workspace
-    from evalsets import baseline
-    from evalsets.report import Report
+    """Render a report again, in any format; the clock's readings beside it are used when they are there."""
+    from evalsets.report import Report, load_clock
+    from evalsets.report_formats import FORMATS, format_of, render
 
-    loaded = Report.load(report)
-    target = folder or find_workspace(workspace).sets_folder / loaded.eval_set.name
-    move = baseline.set_baseline(loaded, target, reason=reason, moved_by=by)
-    if as_json:
-        write_json(move._asdict())
-    else:
-        write_line(f"baseline of {loaded.eval_set.name}: {target / baseline.BASELINE_NAME} (by {move.moved_by})")
-
-
-def _tolerances(
-    tolerance: float | None, metrics: list[str], modes: list[str], floors: list[str], *, allow_proxy: bool
-) -> "Tolerances":
-    from evalsets.gate import METRIC_TOLERANCE, MODE_TOLERANCE, Tolerances
-
-    general = METRIC_TOLERANCE if tolerance is None else tolerance
-    return Tolerances(
-        metric=general,
-        mode=MODE_TOLERANCE if tolerance is None else tolerance,
-        metrics=_named_numbers(metrics, "--metric", default=general),
-        modes=_named_numbers(modes, "--mode"),
-        floors=_named_numbers(floors, "--floor"),
-        allow_proxy=allow_proxy,
-    )
-
-
-def _named_numbers(words: list[str], option: str, *, default: float | None = None) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        try:
-            numbers[name] = float(value) if value or default is None else default
-        except ValueError:
-            raise BadInputError(
-                f"{option} {word!r}: write NAME=NUMBER, as in {option} {name or 'recall@10'}=0.05"
-            ) from None
-    return numbers
-
-
-def _print_gate(result: "GateResult") -> None:
-    from evalsets.gate import look_at
-
-    for note in result.notes:
-        write_line(f"note: {note}")
-    for finding in result.findings:
-        write_line(f"{'pass' if finding.passed else 'FAIL'}  {finding.sentence}")
-    for half in result.halves_to_fix:
-        write_line(look_at(half, [finding.name for finding in result.failures if finding.half == half]))
-    for warning in result.warnings:
-        write_line(f"warning: {warning}")
-    write_line("gate passed" if result.passed else "gate failed")
+    chosen = form or (format_of(out) if out else "text")
+    if chosen not in FORMATS:
+        raise BadInputError(f"--format {chosen!r}: the formats are {', '.join(FORMATS)}")
+    text = render(Report.load(path), chosen, load_clock(path))
+    write_result(text, out)

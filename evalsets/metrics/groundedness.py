@@ -9,7 +9,7 @@ from evalsets import grounding
 from evalsets.metrics.base import Half, Metric, Scale, ScoredCase
 from evalsets.words import sentences
 
-_NO_CLAIM = "the answer declines or says nothing"
+_NO_CLAIM = "the answer declines or says nothing, or no retrieved text is known"
 _PROXY = "own; a proxy: sees neither negation nor paraphrase"
 
 
@@ -20,7 +20,8 @@ def _texts(case: ScoredCase) -> list[str]:
 def _where_it_claims(measure: Callable[[ScoredCase, str], float | None]) -> Callable[[ScoredCase], float | None]:
     def measured(case: ScoredCase) -> float | None:
         answer = (case.answer or "").strip()
-        return measure(case, answer) if answer and not case.refusal.is_refusal else None
+        is_blind = bool(case.retrieved) and not any(chunk.text for chunk in case.retrieved)
+        return measure(case, answer) if answer and not is_blind and not case.refusal.is_refusal else None
 
     return measured
 

@@ -2,13 +2,22 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
+from evalsets.errors import BadInputError
 from evalsets.report import Clock, Report
 
 _RENDERERS = {"text": "text", "markdown": "markdown", "html": "html", "junit": "junit"}
 FORMATS = (*_RENDERERS, "json")
 """The names of the formats."""
 FORMAT_OF_SUFFIX = {".txt": "text", ".md": "markdown", ".html": "html", ".xml": "junit", ".json": "json"}
+
+
+def format_of(path: Path) -> str:
+    """Return the format a file's suffix asks for."""
+    if path.suffix not in FORMAT_OF_SUFFIX:
+        raise BadInputError(f"{path.name!r}: the suffix says the format, one of {', '.join(FORMAT_OF_SUFFIX)}")
+    return FORMAT_OF_SUFFIX[path.suffix]
 
 
 def render(report: Report, form: str, clock: Clock | None = None) -> str:
