@@ -7,6 +7,7 @@ from typing import NamedTuple
 import duckdb
 
 from evalsets.errors import ErrataError
+from ingest import daily
 from ingest.candidate_reading import read_candidates
 from ingest.candidates import Candidate
 from ingest.log_store import LogStore
@@ -98,6 +99,7 @@ def _mine(
     write_state(
         connection, {"fingerprint": fingerprint, "ingest_id": str(newest), "has_shared": "1" if shared else "0"}
     )
+    daily.update_signals(connection)
     connection.commit()
     notes = tuple(_notes(connection))
     _gather_all_hits(connection, engine, what)
