@@ -62,8 +62,17 @@ def _section(name: str, field: FieldInfo) -> str:
         if f"{name}.{key}" in EXAMPLES:
             tables += ["", f"[{name}.{key}]", EXAMPLES[f"{name}.{key}"].rstrip()]
             continue
-        lines += [*_comment(meanings.get(key, "")), f"# {key} = {_toml_value(default)}"]
+        lines += _comment(meanings.get(key, ""))
+        if default is None:
+            lines.append("# Not set by default; for example:")
+            default = _example(entry)
+        lines.append(f"# {key} = {_toml_value(default)}")
     return "\n".join([*lines, *tables]) + "\n"
+
+
+def _example(entry: FieldInfo) -> object:
+    wanted = str(entry.annotation)
+    return 1 if "int" in wanted else 0.5 if "float" in wanted else ""
 
 
 def _comment(text: str) -> list[str]:
@@ -74,8 +83,6 @@ def _toml_value(value: object) -> str:
     if isinstance(value, dict):
         pairs = ", ".join(f"{key} = {_toml_value(entry)}" for key, entry in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"
-    if value is None:
-        return '""'
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
