@@ -34,11 +34,18 @@ class Sample(NamedTuple):
     """Text in this file where its maker's scrubbing of paths hit a passage by mistake."""
 
 
-GENAI = {"user": False, "score": False}
-FULL = {"votes": True, "prompt_version": True, "cost": True}
-LANGCHAIN = {"chunks": "own", "score": False}
-PHOENIX = {**FULL, "error": "!TimeoutError: upstream model timed out"}
-LANGFUSE_TRACES = {"chunks": "none", "score": False, "tokens": False, "votes": True, "comment": False, "error": ""}
+GENAI: dict[str, Any] = {"user": False, "score": False}
+FULL: dict[str, Any] = {"votes": True, "prompt_version": True, "cost": True}
+LANGCHAIN: dict[str, Any] = {"chunks": "own", "score": False}
+PHOENIX: dict[str, Any] = {**FULL, "error": "!TimeoutError: upstream model timed out"}
+LANGFUSE_TRACES: dict[str, Any] = {
+    "chunks": "none",
+    "score": False,
+    "tokens": False,
+    "votes": True,
+    "comment": False,
+    "error": "",
+}
 SAMPLES = {
     "OpenInference, by hand": Sample(("otlp_openinference_full.jsonl",), chunks="own", **FULL),
     "OpenInference, console": Sample(("otel_console_exporter.txt",), chunks="own", **FULL),
