@@ -16,6 +16,7 @@ _TRANSIENT_TYPES = frozenset(
         "ConnectError",
         "ConnectTimeout",
         "InternalServerError",
+        "ModelConnectionError",
         "OverloadedError",
         "PoolTimeout",
         "RateLimitError",
