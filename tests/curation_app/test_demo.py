@@ -1,0 +1,44 @@
+"""The demo: once around the loop on the sample, and a workspace to open the app on."""
+
+from pathlib import Path
+
+import pytest
+
+from curation_app.cli.entry import run
+from curation_app.review_store import ReviewStore
+from curation_app.service.demonstrating import SET_NAME, prepare_demo, run_demo
+from curation_app.service.set_places import set_folder
+from curation_app.workspace import find_workspace
+from evalsets.baseline import history
+from evalsets.items import FAILURE_MODES, AuthorKind
+
+
+def test_the_demo_ends_with_a_gate_that_passes_and_one_that_fails(tmp_path: Path) -> None:
+    told: list[str] = []
+    result = run_demo(tmp_path, told.append)
+    assert result.unchanged.passed
+    assert not result.changed.passed
+    assert "retrieval" in result.changed.halves_to_fix
+    workspace = find_workspace(tmp_path)
+    frozen = set_folder(workspace, SET_NAME).load_whole()
+    assert {item.mode for item in frozen.items} == set(FAILURE_MODES)
+    assert {item.labelled_by.kind for item in frozen.items if item.labelled_by} == {AuthorKind.RULE}
+    assert [move.reason for move in history(set_folder(workspace, SET_NAME).root)] == ["first run of the demo"]
+    assert any("1 line could not be read" in line for line in told)
+
+
+def test_a_prepared_demo_is_mined_and_unlabelled_and_preparing_again_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["demo", "--prepare", str(tmp_path)]) == 0
+    workspace = find_workspace(tmp_path)
+    store = ReviewStore(workspace.review_path)
+    assert store.remaining("Ada") > 50
+    assert not store.accepted_items()
+    capsys.readouterr()
+    prepare_demo(tmp_path, lambda line: pytest.fail(f"told {line!r} although nothing was to do"))
+
+
+def test_preparing_without_a_folder_says_what_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--prepare"]) == 2
+    assert "errata demo --prepare DIR" in capsys.readouterr().err
