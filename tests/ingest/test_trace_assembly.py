@@ -56,17 +56,17 @@ def batch(*spans: dict[str, Any], **resource: Any) -> dict[str, Any]:
 
 
 def chain(span_id: str = "1", parent: str = "", **fields: Any) -> dict[str, Any]:
-    texts = {"input__value": "where is it?", "output__value": "there"} | fields
+    texts: dict[str, Any] = {"input__value": "where is it?", "output__value": "there"} | fields
     return span(span_id, parent, openinference__span__kind="CHAIN", **texts)
 
 
 def llm(span_id: str, parent: str = "1", *, said: str = "there", **fields: Any) -> dict[str, Any]:
-    texts = {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": said}
+    texts: dict[str, Any] = {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": said}
     return span(span_id, parent, openinference__span__kind="LLM", **({} if not said else texts), **fields)
 
 
-def documents(*chunk_ids: str, prefix: str = "retrieval.documents") -> dict[str, str]:
-    texts = {f"{prefix}.{n}.document.id": chunk_id for n, chunk_id in enumerate(chunk_ids)}
+def documents(*chunk_ids: str, prefix: str = "retrieval.documents") -> dict[str, Any]:
+    texts: dict[str, Any] = {f"{prefix}.{n}.document.id": chunk_id for n, chunk_id in enumerate(chunk_ids)}
     return texts | {f"{prefix}.{n}.document.content": f"text of {chunk_id}" for n, chunk_id in enumerate(chunk_ids)}
 
 
@@ -139,7 +139,7 @@ def test_retrievers_are_known_by_their_documents_when_their_kind_was_evicted() -
 
 
 def test_passages_evicted_from_the_front_keep_their_places() -> None:
-    cut = {key: value for key, value in documents("a", "b", "c").items() if ".0." not in key}
+    cut: dict[str, Any] = {key: value for key, value in documents("a", "b", "c").items() if ".0." not in key}
     made = read_values(ADAPTER, [batch(chain(), span("2", "1", openinference__span__kind="RETRIEVER", **cut))]).only
     assert [(chunk.chunk_id, chunk.rank) for chunk in made.retrieved] == [("b", 1), ("c", 2)]
 
@@ -148,7 +148,7 @@ def test_evicted_passages_come_back_from_the_raw_output() -> None:
     output = json.dumps(
         {"documents": [{"id": "a", "page_content": "text of a"}, {"id": "b", "page_content": "text of b"}]}
     )
-    cut = {key: value for key, value in documents("a", "b").items() if ".0." not in key}
+    cut: dict[str, Any] = {key: value for key, value in documents("a", "b").items() if ".0." not in key}
     made = read_values(
         ADAPTER,
         [batch(chain(), span("2", "1", openinference__span__kind="RETRIEVER", output__value=output, **cut))],
@@ -212,7 +212,7 @@ def test_an_answer_that_only_differs_in_white_space_at_its_end_is_not_cut() -> N
 
 
 def test_an_agent_answers_with_its_last_model_call_and_asks_what_the_user_said() -> None:
-    asked = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "where is it?"}
+    asked: dict[str, Any] = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "where is it?"}
     made = read_values(
         ADAPTER,
         [
@@ -236,7 +236,7 @@ def test_a_rewritten_query_stays_with_its_retrieval_and_is_not_the_question() ->
 
 def test_a_prompt_built_around_the_question_is_not_the_question() -> None:
     prompt = "Answer from the context: a lot of text. " * 5 + "Question: where is it?"
-    asked = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": prompt}
+    asked: dict[str, Any] = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": prompt}
     made = read_values(
         ADAPTER, [batch(retriever("2", "", "a", input__value="where is it?"), llm("3", "", at=2, **asked))]
     ).only
@@ -244,7 +244,7 @@ def test_a_prompt_built_around_the_question_is_not_the_question() -> None:
 
 
 def test_tokens_and_cost_are_summed_over_model_calls_and_wrappers_count_once() -> None:
-    counts = {"llm__token_count__prompt": 10, "llm__token_count__completion": 2, "llm__cost__total": 0.5}
+    counts: dict[str, Any] = {"llm__token_count__prompt": 10, "llm__token_count__completion": 2, "llm__cost__total": 0.5}
     made = read_values(
         ADAPTER,
         [
@@ -277,7 +277,7 @@ def test_the_error_is_the_cause_inside_and_a_step_that_was_made_good_is_none() -
 
 
 def test_hidden_content_never_appears_as_question_answer_or_passage() -> None:
-    hidden = {key: "__REDACTED__" if "content" in key else value for key, value in documents("a").items()}
+    hidden: dict[str, Any] = {key: "__REDACTED__" if "content" in key else value for key, value in documents("a").items()}
     search = span("2", "1", openinference__span__kind="RETRIEVER", input__value="__REDACTED__", **hidden)
     read = read_values(ADAPTER, [batch(chain(input__value="__REDACTED__", output__value="__REDACTED__"), search)])
     assert read.interactions == []
@@ -295,13 +295,9 @@ def test_sessions_and_users_are_found_on_any_span_or_in_its_metadata() -> None:
 
 
 def test_a_vote_on_a_carrier_span_is_bound_to_the_span_it_links_to() -> None:
-    carrier = span(
-        "7",
-        trace_id="e" * 32,
-        openinference__span__kind="EVALUATOR",
-        **{"annotations.0.annotation.name": "user_feedback", "annotations.0.annotation.score": 0},
-        **{"annotations.0.annotation.annotator_kind": "HUMAN", "annotations.0.annotation.explanation": "wrong"},
-    )
+    vote_fields = {"name": "user_feedback", "score": 0, "annotator_kind": "HUMAN", "explanation": "wrong"}
+    fields: dict[str, Any] = {f"annotations.0.annotation.{key}": value for key, value in vote_fields.items()}
+    carrier = span("7", trace_id="e" * 32, openinference__span__kind="EVALUATOR", **fields)
     carrier["links"] = [{"traceId": TRACE, "spanId": "1".zfill(16)}]
     read = read_values(ADAPTER, [batch(carrier), batch(chain())])
     (vote,) = read.votes
@@ -310,13 +306,13 @@ def test_a_vote_on_a_carrier_span_is_bound_to_the_span_it_links_to() -> None:
 
 
 def test_a_vote_on_a_session_is_kept_to_the_session() -> None:
-    fields = {"session.annotations.0.annotation.name": "user_rating", "session.annotations.0.annotation.label": "good"}
+    fields: dict[str, Any] = {"session.annotations.0.annotation.name": "user_rating", "session.annotations.0.annotation.label": "good"}
     (vote,) = read_values(ADAPTER, [batch(chain(session__id="s1", **fields))]).votes
     assert (vote.target_kind, vote.target_id, vote.value) == ("session", "s1", "good")
 
 
 def test_votes_of_models_and_code_keep_their_kind() -> None:
-    fields = {
+    fields: dict[str, Any] = {
         f"annotations.{n}.annotation.{key}": value
         for n, kind in enumerate(["HUMAN", "LLM", "CODE"])
         for key, value in {"name": "quality", "score": 1, "annotator_kind": kind}.items()
