@@ -61,7 +61,10 @@ def chain(span_id: str = "1", parent: str = "", **fields: Any) -> dict[str, Any]
 
 
 def llm(span_id: str, parent: str = "1", *, said: str = "there", **fields: Any) -> dict[str, Any]:
-    texts: dict[str, Any] = {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": said}
+    texts: dict[str, Any] = {
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": said,
+    }
     return span(span_id, parent, openinference__span__kind="LLM", **({} if not said else texts), **fields)
 
 
@@ -212,7 +215,10 @@ def test_an_answer_that_only_differs_in_white_space_at_its_end_is_not_cut() -> N
 
 
 def test_an_agent_answers_with_its_last_model_call_and_asks_what_the_user_said() -> None:
-    asked: dict[str, Any] = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "where is it?"}
+    asked: dict[str, Any] = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "where is it?",
+    }
     made = read_values(
         ADAPTER,
         [
@@ -236,7 +242,10 @@ def test_a_rewritten_query_stays_with_its_retrieval_and_is_not_the_question() ->
 
 def test_a_prompt_built_around_the_question_is_not_the_question() -> None:
     prompt = "Answer from the context: a lot of text. " * 5 + "Question: where is it?"
-    asked: dict[str, Any] = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": prompt}
+    asked: dict[str, Any] = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": prompt,
+    }
     made = read_values(
         ADAPTER, [batch(retriever("2", "", "a", input__value="where is it?"), llm("3", "", at=2, **asked))]
     ).only
@@ -244,7 +253,11 @@ def test_a_prompt_built_around_the_question_is_not_the_question() -> None:
 
 
 def test_tokens_and_cost_are_summed_over_model_calls_and_wrappers_count_once() -> None:
-    counts: dict[str, Any] = {"llm__token_count__prompt": 10, "llm__token_count__completion": 2, "llm__cost__total": 0.5}
+    counts: dict[str, Any] = {
+        "llm__token_count__prompt": 10,
+        "llm__token_count__completion": 2,
+        "llm__cost__total": 0.5,
+    }
     made = read_values(
         ADAPTER,
         [
@@ -277,7 +290,9 @@ def test_the_error_is_the_cause_inside_and_a_step_that_was_made_good_is_none() -
 
 
 def test_hidden_content_never_appears_as_question_answer_or_passage() -> None:
-    hidden: dict[str, Any] = {key: "__REDACTED__" if "content" in key else value for key, value in documents("a").items()}
+    hidden: dict[str, Any] = {
+        key: "__REDACTED__" if "content" in key else value for key, value in documents("a").items()
+    }
     search = span("2", "1", openinference__span__kind="RETRIEVER", input__value="__REDACTED__", **hidden)
     read = read_values(ADAPTER, [batch(chain(input__value="__REDACTED__", output__value="__REDACTED__"), search)])
     assert read.interactions == []
@@ -306,7 +321,10 @@ def test_a_vote_on_a_carrier_span_is_bound_to_the_span_it_links_to() -> None:
 
 
 def test_a_vote_on_a_session_is_kept_to_the_session() -> None:
-    fields: dict[str, Any] = {"session.annotations.0.annotation.name": "user_rating", "session.annotations.0.annotation.label": "good"}
+    fields: dict[str, Any] = {
+        "session.annotations.0.annotation.name": "user_rating",
+        "session.annotations.0.annotation.label": "good",
+    }
     (vote,) = read_values(ADAPTER, [batch(chain(session__id="s1", **fields))]).votes
     assert (vote.target_kind, vote.target_id, vote.value) == ("session", "s1", "good")
 
