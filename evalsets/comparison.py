@@ -1,6 +1,7 @@
 """Two runs side by side over the items both hold: what moved, what was fixed, what broke."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 from evalsets.items import StrictModel
@@ -184,6 +185,8 @@ def _tested(series: _Series, *, strict: bool) -> PairedComparison:
 
 
 def _change(series: _Series, result: PairedComparison, p_holm: float) -> Change:
+    is_share = all(0 <= value <= 1 for value in [*series.before, *series.after])
+    least, most = (-1.0, 1.0) if is_share else (-inf, inf)
     return Change(
         name=series.name,
         half=series.half,
@@ -191,8 +194,8 @@ def _change(series: _Series, result: PairedComparison, p_holm: float) -> Change:
         before=result.before,
         after=result.after,
         difference=result.difference,
-        low=result.interval.low,
-        high=result.interval.high,
+        low=max(least, result.interval.low),
+        high=min(most, result.interval.high),
         p_value=result.p_value,
         p_holm=p_holm,
         test=result.test,

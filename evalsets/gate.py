@@ -236,7 +236,7 @@ def _mode_finding(mode: str, old: Figures, new: Figures, limits: Tolerances) -> 
 def _compared(  # noqa: PLR0913 - what a comparison is made of
     name: str, kind: str, before: float, after: float, tolerance: float, *, half: str, rising: bool
 ) -> Finding:
-    limit = before + tolerance if rising else before - tolerance
+    limit = before + tolerance if rising else max(0.0, before - tolerance)
     passed = after <= limit + ROUNDING if rising else after >= limit - ROUNDING
     relation = ("<=" if passed else ">") if rising else (">=" if passed else "<")
     shown_after, shown_limit = told_apart(after, limit)

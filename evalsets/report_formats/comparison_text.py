@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from evalsets.comparison import Change, Comparison, ItemChange
 from evalsets.report_formats.cells import cell, one_line
+from evalsets.report_formats.text import counted
 
 _SHOWN_ITEMS = 50
 
@@ -38,7 +39,7 @@ def _text_lines(comparison: Comparison, *, answers: bool) -> Iterator[str]:
     yield f"after:  {comparison.after}"
     if comparison.note:
         yield f"note: {comparison.note}"
-    yield f"{len(comparison.broken)} items broke, {len(comparison.fixed)} were fixed, of {comparison.items}"
+    yield _turned(comparison)
     yield power_words(comparison)
     for title, changes in _sections(comparison):
         if changes:
@@ -53,6 +54,11 @@ def _text_lines(comparison: Comparison, *, answers: bool) -> Iterator[str]:
     yield "p is of a paired test, uncorrected; over all figures at once (Holm): " + (
         _significant(comparison) or "none moved"
     )
+
+
+def _turned(comparison: Comparison) -> str:
+    broken, fixed = counted(len(comparison.broken), "item"), len(comparison.fixed)
+    return f"{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed, of {comparison.items}"
 
 
 def _sections(comparison: Comparison) -> Iterator[tuple[str, Sequence[Change]]]:
@@ -85,7 +91,7 @@ def _significant(comparison: Comparison) -> str:
 
 
 def _markdown_lines(comparison: Comparison) -> Iterator[str]:
-    yield f"### {len(comparison.broken)} items broke, {len(comparison.fixed)} were fixed, of {comparison.items}"
+    yield f"### {_turned(comparison)}"
     yield ""
     yield f"{comparison.before} → {comparison.after}. {power_words(comparison).capitalize()}."
     if comparison.note:

@@ -75,6 +75,11 @@ def differs(figure: Figure) -> bool:
     return figure.lenient is not None and figure.value is not None and abs(figure.lenient - figure.value) > 1e-9  # noqa: PLR2004 - rounding
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def share(value: float | None) -> str:
     """Return a share as a percentage."""
     return "undefined" if value is None else f"{value:.1%}"
@@ -107,8 +112,8 @@ def _clock_lines(clock: Clock | None) -> Iterator[str]:
     latencies = ", ".join(
         f"{step} {times['median']:.2f} s median, {times['p95']:.2f} s p95" for step, times in clock.latency.items()
     )
-    retried = f"; {clock.retried} attempts repeated" if clock.retried else ""
-    slowed = f"; slowed {clock.slowed} times by rate limits" if clock.slowed else ""
+    retried = f"; {counted(clock.retried, 'attempt')} repeated" if clock.retried else ""
+    slowed = f"; slowed {counted(clock.slowed, 'time')} by rate limits" if clock.slowed else ""
     yield from ["", f"latency: {latencies}; {clock.calls} calls in {clock.wall_s:.1f} s{retried}{slowed}"]
 
 
