@@ -124,6 +124,8 @@ class ItemResult(StrictModel):
     scores: dict[str, float | None] = Field(default_factory=dict)
     """Each metric's figure; None where it is undefined for the item."""
     cause: str = ""
+    """What went wrong first, for an item that did not pass."""
+    cause_evidence: str = ""
 
     @property
     def pass_rate(self) -> float:

@@ -75,9 +75,10 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         metrics=figures,
         scorecards=scorecards_of(plan.eval_set, counted),
         step_counts=_step_counts(results),
-        drift=plan.drift,
+        causes=dict(Counter(result.cause for result in results if result.cause).most_common()),
+        drift=dict(plan.corpus.drift),
         steadiness=_steadiness(results, plan.settings.repeat),
-        warnings=tuple(_warnings(results, figures, plan.drift)),
+        warnings=tuple(_warnings(results, figures, plan.corpus.drift)),
         known_failing=tuple(sorted(plan.eval_set.known_failing_ids)),
         items=tuple(row.result for row in rows),
     )

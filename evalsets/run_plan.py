@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalsets.eval_set import EvalSet
 from evalsets.items import Item
@@ -12,6 +12,13 @@ from evalsets.pipelines.base import Pipeline, digest
 from evalsets.run_settings import RunSettings
 
 JUDGE_STEP = "judge"
+
+
+class CorpusState(NamedTuple):
+    """What is known of the corpus: what became of the gold chunks by kind, and which of them stand in it."""
+
+    drift: Mapping[str, int] = {}
+    gold_ids: frozenset[str] | None = None
 
 
 class RunPlan:
@@ -24,13 +31,13 @@ class RunPlan:
         judge: Judge,
         settings: RunSettings,
         *,
-        drift: Mapping[str, int] | None = None,
+        corpus: CorpusState | None = None,
     ) -> None:
         self.eval_set = eval_set
         self.pipeline = pipeline
         self.judge = judge
         self.settings = settings
-        self.drift = dict(drift or {})
+        self.corpus = corpus or CorpusState()
         self._contents: dict[str, tuple[str, str]] = {}
 
     @cached_property

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from evalsets.judges.base import Judge
 from evalsets.pipelines.base import Pipeline
 from evalsets.report import Report
 from evalsets.report_building import build_report
-from evalsets.run_plan import RunPlan
+from evalsets.run_plan import CorpusState, RunPlan
 from evalsets.run_settings import RunSettings
 from evalsets.run_workers import Observer, Progress, Workers
 
@@ -33,14 +33,14 @@ def run(  # noqa: PLR0913 - the run and how to carry it out
     resume: bool = False,
     retry_failed: bool = False,
     observer: Observer | None = None,
-    drift: Mapping[str, int] | None = None,
+    corpus: CorpusState | None = None,
 ) -> Report:
     """Run every item and return the report; works inside a running event loop (a notebook) too.
 
     `journal_path` is where finished calls are written (default: a temporary file). With `resume`, calls that stand in
     it are not made again; `retry_failed` makes those again that ended in an error or timeout. A run that is stopped
-    by Ctrl-C or by its budget returns the report of what was finished; its `status` says so. `drift` says what became
-    of the gold chunks in the corpus, by kind, when that was looked at; a gate reads it.
+    by Ctrl-C or by its budget returns the report of what was finished; its `status` says so. `corpus` says what
+    became of the gold chunks, when that was looked at: a gate and the diagnosis of failures read it.
     """
     task = partial(
         run_async,
@@ -52,7 +52,7 @@ def run(  # noqa: PLR0913 - the run and how to carry it out
         resume=resume,
         retry_failed=retry_failed,
         observer=observer,
-        drift=drift,
+        corpus=corpus,
     )
     if _is_loop_running():
         return _run_in_thread(task)
@@ -70,13 +70,13 @@ async def run_async(  # noqa: PLR0913 - the run and how to carry it out
     resume: bool = False,
     retry_failed: bool = False,
     observer: Observer | None = None,
-    drift: Mapping[str, int] | None = None,
+    corpus: CorpusState | None = None,
     takes_signals: bool = False,
 ) -> Report:
     """Run every item and return the report; see `run`. With `takes_signals`, SIGINT and SIGTERM stop it cleanly."""
     if not eval_set.items:
         raise BadInputError(f"the set {eval_set.name!r} has no items; there is nothing to score.")
-    plan = RunPlan(eval_set, pipeline, judge, settings or RunSettings(), drift=drift)
+    plan = RunPlan(eval_set, pipeline, judge, settings or RunSettings(), corpus=corpus)
     with _journal_at(journal_path) as path:
         if not resume:
             _set_aside(path)
@@ -133,4 +133,4 @@ def _run_in_thread(task: Callable[[], Awaitable[Report]]) -> Report:
     return outcome[0]
 
 
-__all__ = ["Observer", "Progress", "RunSettings", "run", "run_async"]
+__all__ = ["CorpusState", "Observer", "Progress", "RunSettings", "run", "run_async"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evalsets.diagnosis import diagnose
 from evalsets.figures import ItemGroup, ItemScore
 from evalsets.items import Item
 from evalsets.journal import JournalIndex
@@ -10,7 +11,7 @@ from evalsets.metrics.base import Half, Metric, Scale
 from evalsets.pipelines.base import digest
 from evalsets.report import ItemResult, RetrievedRef
 from evalsets.run_metrics import JUDGED_NAMES, metrics_at
-from evalsets.run_plan import RunPlan
+from evalsets.run_plan import CorpusState, RunPlan
 from evalsets.trials import Trial, trials_of
 
 
@@ -28,7 +29,11 @@ def score_items(plan: RunPlan, index: JournalIndex, not_called: str) -> list[Sco
     known_failing = plan.eval_set.known_failing_ids
     rows = [
         _scored(
-            item, list(trials_of(plan, index, item, not_called)), metrics, is_known_failing=item.id in known_failing
+            item,
+            list(trials_of(plan, index, item, not_called)),
+            metrics,
+            corpus=plan.corpus,
+            is_known_failing=item.id in known_failing,
         )
         for item in plan.eval_set.items
     ]
@@ -49,10 +54,16 @@ def _fail_what_was_not_judged(rows: Sequence[ScoredItem], place: int, name: str)
             row.result.scores[name] = 0.0
 
 
-def _scored(item: Item, trials: Sequence[Trial], metrics: Sequence[Metric], *, is_known_failing: bool) -> ScoredItem:
+def _scored(
+    item: Item, trials: Sequence[Trial], metrics: Sequence[Metric], *, corpus: CorpusState, is_known_failing: bool
+) -> ScoredItem:
     scores = [_item_score(metric, trials) for metric in metrics]
     by_name = {metric.name: score.value for metric, score in zip(metrics, scores, strict=True)}
     result = _result(item, trials, by_name, is_known_failing=is_known_failing)
+    if not result.passed:
+        failed = next(trial for trial in trials if not trial.passed)
+        cause, evidence = diagnose(failed.case, corpus_ids=corpus.gold_ids)
+        result = result.model_copy(update={"cause": cause.value, "cause_evidence": evidence})
     return ScoredItem(result, scores, ItemGroup(item.mode.value, item.tags, item.group or f"item {item.id}"))
 
 

@@ -12,12 +12,13 @@ from evalsets.clock_reading import read_clock
 from evalsets.corpus_file import read_corpus
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.judges.base import FactsJudge, Judge
+from evalsets.judges.base import Judge
+from evalsets.judges.making import make_judge
 from evalsets.pipelines.base import Pipeline
 from evalsets.pipelines.loading import Surroundings, build_pipeline, pipeline_for
 from evalsets.report import Clock, Report, clock_path, journal_path
 from evalsets.run_settings import RunSettings
-from evalsets.runner import Observer, run
+from evalsets.runner import CorpusState, Observer, run
 
 
 class RunRequest(NamedTuple):
@@ -58,7 +59,7 @@ def carry_out(request: RunRequest, folder: Path | None, observer: Observer | Non
         resume=request.resume,
         retry_failed=request.retry_failed,
         observer=observer,
-        drift=_drift(request, found, workspace),
+        corpus=_corpus_state(request, found, workspace),
     )
     report.save(path)
     clock = read_clock(journal_path(path))
@@ -111,15 +112,14 @@ def surroundings(workspace: Workspace | None, corpus: Path | None) -> Surroundin
 
 
 def judge_of(request: RunRequest, workspace: Workspace | None) -> Judge:
-    """Return the judge of a request, by default the one errata.toml names."""
-    kind = request.judge or _settings(workspace).judge.kind
-    if kind == "facts":
-        return FactsJudge()
-    raise BadInputError(f"there is no judge {kind!r}; the judges are facts")
+    """Return the judge of errata.toml, or of the kind asked for with its settings."""
+    settings = _settings(workspace).judge
+    chosen = settings.model_copy(update={"kind": request.judge}) if request.judge else settings
+    return make_judge(chosen, root=workspace.root if workspace is not None else None)
 
 
-def _drift(request: RunRequest, found: ResolvedSet, workspace: Workspace | None) -> dict[str, int]:
-    """Count what became of the gold chunks in the corpus file, else in the chunk store; empty without either."""
+def _corpus_state(request: RunRequest, found: ResolvedSet, workspace: Workspace | None) -> CorpusState:
+    """Return what became of the gold chunks in the corpus file, else in the chunk store; unknown without either."""
     from curation_app.service.set_places import gold_corpus
     from evalsets.drift import find_drift
     from evalsets.gold_texts import gold_texts_file, load_gold_texts
@@ -129,10 +129,11 @@ def _drift(request: RunRequest, found: ResolvedSet, workspace: Workspace | None)
     else:
         corpus = gold_corpus(workspace, found.eval_set.items) if workspace is not None else None
     if corpus is None:
-        return {}
+        return CorpusState()
     texts = load_gold_texts(gold_texts_file(found.path)) if found.path is not None else {}
     counts = find_drift(found.eval_set, corpus, texts).counts()
-    return {kind.value: count for kind, count in counts.items() if count}
+    gold = {chunk_id for item in found.eval_set.items for chunk_id in item.gold_chunk_ids}
+    return CorpusState({kind.value: count for kind, count in counts.items() if count}, frozenset(gold & corpus.keys()))
 
 
 def _settings(workspace: Workspace | None) -> Settings:

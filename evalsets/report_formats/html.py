@@ -138,10 +138,14 @@ def _item(item: ItemResult) -> Iterator[str]:
         f'<details class="{verdict}"><summary><b>{verdict}</b> {_mode(item.mode.value)} '
         f"{escape(item.question)} <small>{escape(item.id)}{known}</small></summary>\n<dl>"
     )
-    rows = [("expected", item.expected), ("answer", item.answer or ""), ("why", item.reason), ("cause", item.cause)]
+    rows = [("expected", item.expected), ("answer", item.answer or ""), ("why", item.reason), ("cause", _cause(item))]
     rows += [(f"{name} {step.status}", step.error) for name, step in item.steps.items() if step.error]
     yield from (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows if text)
     yield f"<dt>retrieved</dt><dd>{_retrieved(item)}</dd></dl></details>"
+
+
+def _cause(item: ItemResult) -> str:
+    return f"{item.cause}: {item.cause_evidence}" if item.cause else ""
 
 
 def _retrieved(item: ItemResult) -> str:

@@ -121,4 +121,4 @@ def _item_lines(item: ItemResult) -> Iterator[str]:
     known = " (known to fail)" if item.is_known_failing else ""
     yield f"  {item.id} [{item.mode}]{known} {item.reason}"
     if item.cause:
-        yield f"      cause: {item.cause}"
+        yield f"      {item.cause}: {item.cause_evidence}"

@@ -12,7 +12,7 @@ from evalsets.gate import Tolerances, evaluate
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.report import Report
-from evalsets.runner import RunSettings, run
+from evalsets.runner import CorpusState, RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import CountingSystem, numbered_set
 
@@ -118,7 +118,7 @@ def test_a_run_cut_short_and_a_drifted_set_have_exit_codes_of_their_own() -> Non
     whole = report_of(numbered_set(4), Answering())
     part = run(numbered_set(4), PythonPipeline(Answering()), FactsJudge(), RunSettings(max_calls=5))
     assert evaluate(whole, part).exit_code == ExitCode.RUN_INCOMPLETE
-    drifted = report_of(numbered_set(4), Answering(), drift={"valid": 3, "gone": 1})
+    drifted = report_of(numbered_set(4), Answering(), corpus=CorpusState({"valid": 3, "gone": 1}))
     assert evaluate(whole, drifted).exit_code == ExitCode.SET_DOES_NOT_FIT_CORPUS
     assert "1 gone" in evaluate(whole, drifted).notes[0]
 

@@ -17,7 +17,7 @@ from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.report import CallClock, Clock, Report
 from evalsets.report_formats import format_of, render
 from evalsets.report_formats.comparison_text import render_comparison_markdown, render_comparison_text
-from evalsets.runner import RunSettings, run
+from evalsets.runner import CorpusState, RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import CountingSystem
 
@@ -89,7 +89,7 @@ def desk_set() -> EvalSet:
 def desk_report(*, worse: bool = False) -> Report:
     name = "desk-before" if worse else "desk"
     pipeline = PythonPipeline(Desk(worse=worse), name=name, target_path=name)
-    report = run(desk_set(), pipeline, FactsJudge(), RunSettings(max_error_share=1.0), drift={"valid": 4})
+    report = run(desk_set(), pipeline, FactsJudge(), RunSettings(max_error_share=1.0), corpus=CorpusState({"valid": 4}))
     metrics = {name: figure for name, figure in report.metrics.items() if name in SHOWN_METRICS}
     items = tuple(
         item.model_copy(
