@@ -49,10 +49,11 @@ def _entry_html(entry: Entry) -> str:
 
 
 def _detail_html(detail: Detail) -> str:
-    return f"{safe_html(detail.label)}: {''.join(_segment_html(segment) for segment in detail.segments)}"
+    return f"{safe_html(detail.label)}: {''.join(segment_html(segment) for segment in detail.segments)}"
 
 
-def _segment_html(segment: Segment) -> str:
+def segment_html(segment: Segment) -> str:
+    """Return a stretch of text as safe HTML, marked when it was removed or added."""
     text = safe_html(segment.text)
     if segment.part is Part.SAME:
         return text

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from curation_app.components.next_step import PAGES_FOLDER
+from curation_app.components.next_step import show_link
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.components.score_charts import GREY
 from curation_app.service.changes import Change
@@ -117,7 +117,7 @@ def _queue_link(label: str, view: MonitorView, **query: str) -> None:
         "prompt_version": filters.prompt_version or "",
     }
     kept = {name: value for name, value in params.items() if value}
-    st.page_link(PAGES_FOLDER / "queue.py", label=markdown_text(label), query_params=kept)
+    show_link("queue", markdown_text(label), kept)
 
 
 def _delta(measure: Measure, change: Change) -> str | None:
