@@ -24,6 +24,8 @@ from evalsets.items import (
 )
 from ingest.candidates import Candidate
 
+SET_SOURCE = "eval-set"
+"""The source of a candidate that asks again about an item of a set; its label corrects that item under its own id."""
 _SLUG_WORDS = 6
 _SLUG_STOPWORDS = frozenset(
     {"a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "how", "i", "in", "is", "it", "my"}
@@ -162,7 +164,9 @@ def accepted_item(candidate: Candidate, case_source: Source, found: Verdict) -> 
         return None
     turn = candidate.flagged_turn
     item = Item(
-        id=item_id(turn.question, candidate.candidate_id),
+        id=candidate.known_item_id
+        if candidate.source == SET_SOURCE
+        else item_id(turn.question, candidate.candidate_id),
         question=turn.question,
         gold_chunk_ids=content.gold_chunk_ids,
         expected=content.expected,

@@ -124,11 +124,14 @@ class ReviewReader:
             found = self._verdicts(connection)
             renames = read_renames(connection)
             rows = connection.execute(query, [list(found)]).fetchall()
+        rows.sort(key=lambda row: found[row[0]].decision.created_at)
         made = [
             accepted_item(candidate_of(body), Source(source), _recoded(found[key], renames))
             for key, source, body in rows
         ]
-        return sorted((item for item in made if item is not None), key=lambda accepted: accepted.item.id)
+        # An item asked about again has two labels; the later one is what the reviewers hold now.
+        latest = {accepted.item.id: accepted for accepted in made if accepted is not None}
+        return sorted(latest.values(), key=lambda accepted: accepted.item.id)
 
     def _verdicts(self, connection: duckdb.DuckDBPyConnection) -> dict[str, Verdict]:
         readings, settled = self._readings(connection), self._adjudications(connection)

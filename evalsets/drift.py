@@ -160,7 +160,7 @@ def _by_text(label: _Label, corpus: Mapping[str, Chunk], texts: Mapping[str, str
     holders = [match.chunk for match in matches if whole in one_spaced(match.chunk.text)]
     if holders:
         return label.drift(DriftKind.MERGED, [min(holders, key=lambda chunk: _distance(chunk, gold))], old_text=text)
-    pieces = _pieces(text, matches, matched)
+    pieces = _pieces(text, gold.doc_id, matches, matched)
     if pieces:
         return label.drift(DriftKind.SPLIT, pieces, old_text=text)
     return _changed_or_gone(label, here, text, matches)
@@ -170,64 +170,65 @@ def _distance(chunk: Chunk, gold: GoldChunk) -> tuple[bool, int]:
     return chunk.doc_id != gold.doc_id, len(chunk.text)
 
 
-class _Cover(NamedTuple):
-    """Chunks by place that together hold words of a text, and the places of the words they do not hold."""
+def _pieces(text: str, doc_id: str, matches: list[Match], matched: MatchedCorpus) -> list[Chunk]:
+    """Return the chunks that together hold all of a text, in reading order; none when they do not.
 
-    chunks: dict[int, Chunk]
-    missing: set[int]
-
-
-def _pieces(text: str, matches: list[Match], matched: MatchedCorpus) -> list[Chunk]:
-    """Return the chunks that together hold all of a text, in reading order; none when they do not."""
-    words = passage_words(text)
-    by_document: dict[str, list[Match]] = defaultdict(list)
-    for match in matches:
-        by_document[match.chunk.doc_id].append(match)
-    for candidates in by_document.values():
-        found = _with_edges(words, _cover(words, candidates), matched)
-        is_whole = len(found.missing) <= _BROKEN_WORDS_A_SEAM * (len(found.chunks) + 1)
-        if len(found.chunks) > 1 and is_whole and _is_one_stretch(found, candidates):
-            return [found.chunks[place] for place in sorted(found.chunks)]
+    A text cut anew lies in chunks that follow each other; pieces from here and there would be a coincidence.
+    """
+    words, whole = passage_words(text), one_spaced(text)
+    seeds = [match for match in matches if match.chunk.doc_id == doc_id][:_COMPARED] + matches[:_COMPARED]
+    for seed in seeds:
+        found = _stretch(words, seed, matched)
+        is_whole = len(found.missing) <= _BROKEN_WORDS_A_SEAM * (len(found.places) + 1)
+        if len(found.places) > 1 and is_whole:
+            return [matched.corpus[place] for place in found.places]
+        if not found.missing and (joined := _joined_with_neighbour(whole, seed, matched)):
+            return joined
     return []
 
 
-def _cover(words: list[str], candidates: list[Match]) -> _Cover:
-    found = _Cover({}, set(range(len(words))))
-    for match in candidates:
-        covered = covered_places(words, match.chunk.text) & found.missing
-        if covered:
-            found.chunks[match.place] = match.chunk
-            found.missing.difference_update(covered)
-        if not found.missing:
-            break
+def _joined_with_neighbour(whole: str, seed: Match, matched: MatchedCorpus) -> list[Chunk]:
+    # Every word stands in one chunk, but not in this order: the first or last of them belong to its neighbour.
+    for start in (seed.place - 1, seed.place):
+        pair = [chunk for place in (start, start + 1) if (chunk := matched.chunk_at(place)) is not None]
+        if whole in one_spaced(" ".join(chunk.text for chunk in pair)):
+            return pair
+    return []
+
+
+class _Stretch(NamedTuple):
+    """Chunks that follow each other, by place, and the places of the words that they do not hold."""
+
+    places: range
+    missing: frozenset[int]
+
+
+def _stretch(words: list[str], seed: Match, matched: MatchedCorpus) -> _Stretch:
+    found = _Stretch(range(seed.place, seed.place + 1), frozenset(range(len(words))))
+    found = found._replace(missing=found.missing - covered_places(words, seed.chunk.text))
+    for step in (-1, 1):
+        while added := _added(words, found, matched, step):
+            first = found.places.start - (step < 0)
+            found = _Stretch(range(first, found.places.stop + (step > 0)), found.missing - added)
     return found
 
 
-def _is_one_stretch(found: _Cover, candidates: list[Match]) -> bool:
-    # A text cut anew lies in chunks that follow each other; pieces from here and there are a coincidence.
-    known = {match.place for match in candidates} | found.chunks.keys()
-    return all(place in known for place in range(min(found.chunks), max(found.chunks) + 1))
+def _added(words: list[str], found: _Stretch, matched: MatchedCorpus, step: int) -> frozenset[int]:
+    """Return the missing words that the chunk right before (-1) or after (1) the stretch holds."""
+    inner = matched.corpus[found.places.start if step < 0 else found.places.stop - 1]
+    outer = matched.chunk_at(found.places.start - 1 if step < 0 else found.places.stop)
+    if outer is None or outer.doc_id != inner.doc_id or not found.missing:
+        return frozenset()
+    return found.missing & (covered_places(words, outer.text) | _at_the_edge(words, found.missing, outer.text, step))
 
 
-def _with_edges(words: list[str], found: _Cover, matched: MatchedCorpus) -> _Cover:
-    """Add the neighbouring chunks that hold a remainder too short to share a shingle: at their very end or start."""
-    if not found.chunks:
-        return found
-    first, last = min(found.chunks), max(found.chunks)
-    head = _run(found.missing, range(len(words)))
-    tail = _run(found.missing, range(len(words) - 1, -1, -1))
-    before, after = matched.chunk_at(first - 1), matched.chunk_at(last + 1)
-    if head and before is not None and passage_words(before.text)[-len(head) :] == words[: len(head)]:
-        found.chunks[first - 1] = before
-        found.missing.difference_update(head)
-    if tail and after is not None and passage_words(after.text)[: len(tail)] == words[len(words) - len(tail) :]:
-        found.chunks[last + 1] = after
-        found.missing.difference_update(tail)
-    return found
-
-
-def _run(missing: set[int], order: range) -> list[int]:
-    return list(takewhile(missing.__contains__, order))
+def _at_the_edge(words: list[str], missing: frozenset[int], chunk_text: str, step: int) -> frozenset[int]:
+    # A remainder too short to share a shingle stands at the end of the chunk before, or the start of the one after.
+    order = range(len(words)) if step < 0 else range(len(words) - 1, -1, -1)
+    run = sorted(takewhile(missing.__contains__, order))
+    there = passage_words(chunk_text)
+    edge = there[-len(run) :] if step < 0 else there[: len(run)]
+    return frozenset(run) if run and edge == words[run[0] : run[-1] + 1] else frozenset()
 
 
 def _changed_or_gone(label: _Label, here: Chunk | None, text: str, matches: list[Match]) -> GoldDrift:

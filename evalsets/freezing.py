@@ -19,6 +19,10 @@ from evalsets.set_diff import SetDiff, diff
 from evalsets.set_folder import SetFolder
 
 
+_KEPT = ("added_on", "source", "sampling", "origin", "logged", "group", "topic")
+"""Where a case comes from does not change when it is labelled again."""
+
+
 class ChecksFailedError(FaultsError):
     """A set that may not be frozen because a check fails; `report` has every finding."""
 
@@ -216,8 +220,8 @@ def _merged(before: EvalSet, incoming: Sequence[Item], corpus: Mapping[str, Chun
 def _over(old: Item | None, item: Item, digest: str) -> Item:
     if old is None:
         return item.model_copy(update={"label_digest": digest})
-    kept = {"added_on": old.added_on, "split": old.split, "label_digest": digest}
-    merged = item.model_copy(update=kept)
+    kept = {name: getattr(old, name) for name in _KEPT if getattr(old, name)}
+    merged = item.model_copy(update=kept | {"split": old.split, "label_digest": digest})
     return old if merged.model_copy(update={"label_digest": old.label_digest}) == old else merged
 
 

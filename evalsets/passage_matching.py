@@ -21,7 +21,8 @@ _MOST_PASSAGES_A_SHINGLE = 200
 _FILTER_BITS = 22
 _KEPT_A_PASSAGE = 24
 """Chunks kept for one passage, those with the most shingles in common."""
-_SAME_DOCUMENT_BONUS = 3
+_SAME_DOCUMENT_BONUS = 1000
+"""Chunks of the passage's own document come first, however common its words are elsewhere."""
 _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 
 
