@@ -19,6 +19,7 @@ from evalsets.report_formats.comparison_text import power_words
 from evalsets.word_diff import Part, word_diff
 
 TURNED_ROWS = 50
+TABLE_HEIGHT = 390
 _VERDICT_COLOURS = {"moved, worse": "#b3261e", "moved, better": "#1b8a6b"}
 _VERDICT_SHAPES = {"moved, worse": "▼", "moved, better": "▲", "did not move": "=", "too few items to tell": "?"}
 
@@ -68,7 +69,7 @@ def show_turned(comparison: Comparison) -> None:
         st.caption(f"The first {len(shown)} of {len(turned)}; those that broke come first.")
     picked = st.dataframe(
         _turned_table(shown), hide_index=True, on_select="rerun", selection_mode="single-row", key="turned",
-        height="content",
+        height=TABLE_HEIGHT,
     )["selection"]["rows"]  # fmt: skip
     if picked and picked[0] < len(shown):
         _show_answers(shown[picked[0]][1])
@@ -99,7 +100,10 @@ def _delta_chart(changes: Sequence[Change]) -> Any:
         y=alt.Y("figure:N", title=None, sort=None, axis=alt.Axis(labelLimit=240)),
         tooltip=[alt.Tooltip("figure:N", title="Figure"), alt.Tooltip("words:N", title="Difference")],
     )
-    x = alt.X("difference:Q", title="difference, after minus before", axis=alt.Axis(format="+%"))
+    least, most = min(0.0, *(change.low for change in changes)), max(0.0, *(change.high for change in changes))
+    room = 0.45 * max(most - least, 0.1)
+    scale = alt.Scale(domain=[least - 0.02, most + room], nice=False)
+    x = alt.X("difference:Q", title="difference, after minus before", axis=alt.Axis(format="+%"), scale=scale)
     ranges = base.mark_rule(strokeWidth=2, color=GREY).encode(x=alt.X("low:Q"), x2="high:Q")
     marks = base.mark_point(filled=True, size=90).encode(x=x, color=alt.Color("colour:N", scale=None))
     words = base.mark_text(align="left", dx=8).encode(x="high:Q", text="words:N")
@@ -115,7 +119,9 @@ def _cause_chart(comparison: Comparison) -> Any:
     causes = sorted({*comparison.causes_before, *comparison.causes_after})
     sides = {"before": comparison.causes_before, "after": comparison.causes_after}
     rows = [
-        {"cause": cause, "run": run, "items": counts.get(cause, 0)} for cause in causes for run, counts in sides.items()
+        {"cause": cause, "run": run, "items": counts.get(cause, 0), "words": f"{counts.get(cause, 0)} {run}"}
+        for cause in causes
+        for run, counts in sides.items()
     ]
     grown = max(
         causes, key=lambda cause: comparison.causes_after.get(cause, 0) - comparison.causes_before.get(cause, 0)
@@ -133,8 +139,6 @@ def _cause_chart(comparison: Comparison) -> Any:
         color=alt.Color("run:N", title=None, sort=["before", "after"], scale=alt.Scale(range=["#9aa3ad", "#0f62a8"])),
     )
     numbers = base.mark_text(align="left", dx=4).encode(x="items:Q", text=alt.Text("words:N"))
-    for row in rows:
-        row["words"] = f"{row['items']} {row['run']}"
     return (bars + numbers).properties(height=2 * ROW_HEIGHT * 0.8 * len(causes), title=title)
 
 

@@ -126,7 +126,7 @@ def _delta(measure: Measure, change: Change) -> str | None:
     if change.verdict == "steady":
         return f"steady (was {shown(measure, change.before)})"
     if not change.is_more_than_noise:
-        return "too few to tell"
+        return None if measure.kind == "daily" else "too few to tell"
     return f"{'+' if change.after > change.before else '-'} was {shown(measure, change.before)}"
 
 

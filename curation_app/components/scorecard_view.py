@@ -1,11 +1,12 @@
 """A run on the screen: headline, intervals, modes, both halves, cost, and the table of items."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from curation_app.components.figures import MEANINGS, TITLES, amount, interval_words, percent, points, seconds
+from curation_app.components.figures import MEANINGS, TITLES, amount, percent, points, rate_words, seconds
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.components.score_charts import cause_chart, mode_chart
 from curation_app.service.evidence import MODE_WORDS
@@ -14,6 +15,7 @@ from evalsets.items import Mode
 from evalsets.report import ItemResult
 
 ITEM_ROWS = 50
+TABLE_HEIGHT = 390
 
 
 def show_headline(summary: RunSummary, baseline: RunSummary | None) -> None:
@@ -31,11 +33,18 @@ def show_headline(summary: RunSummary, baseline: RunSummary | None) -> None:
             TITLES[name],
             percent(measured.value),
             delta=f"{points(delta)} to baseline" if delta is not None else None,
-            delta_color="off" if not delta else "normal" if measured.higher_is_better else "inverse",
-            help=f"{MEANINGS[name]}: of {measured.eligible}{interval_words(measured)} (95% interval)",
+            delta_color=_delta_colour(measured, before),
+            help=f"{MEANINGS[name]}, with the 95% interval. Red or green: the baseline lies outside it.",
             border=True,
         )
-        column.caption(f"of {measured.eligible}{interval_words(measured)}: {MEANINGS[name]}")
+        column.caption(f"{rate_words(measured)}: {MEANINGS[name]}")
+
+
+def _delta_colour(measured: Measured, before: float | None) -> Any:
+    """Return a colour only where the interval leaves the baseline out."""
+    if before is None or measured.low is None or measured.high is None or measured.low <= before <= measured.high:
+        return "off"
+    return "normal" if measured.higher_is_better else "inverse"
 
 
 def show_modes_and_causes(summary: RunSummary) -> None:
@@ -86,7 +95,7 @@ def choose_item(items: Sequence[ItemResult]) -> str:
         on_select="rerun",
         selection_mode="single-row",
         column_config=_ITEM_COLUMNS,
-        height="content",
+        height=TABLE_HEIGHT,
         key="item-rows",
     )
     picked = selected["selection"]["rows"]
@@ -104,7 +113,11 @@ def _is_shown(item: ItemResult, shown: str, mode: str, words: str) -> bool:
 
 
 def _metrics_table(summary: RunSummary, half: str) -> pd.DataFrame:
-    chosen = {name: one for name, one in summary.figures.items() if one.half == half and name not in HEADLINE_FIGURES}
+    chosen = {
+        name: one
+        for name, one in summary.figures.items()
+        if one.half == half and one.eligible and name not in HEADLINE_FIGURES
+    }
     return pd.DataFrame(
         {
             "metric": [f"{name} (proxy)" if one.is_proxy else name for name, one in chosen.items()],

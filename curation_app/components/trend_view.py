@@ -39,7 +39,7 @@ def show_known_failures(trends: Trends) -> None:
     chart = alt.Chart(pd.DataFrame(rows)).mark_line(interpolate="step-after", color=GREY)
     st.altair_chart(
         chart.encode(
-            x=alt.X("run:Q", title="run, oldest first", axis=alt.Axis(tickMinStep=1)),
+            x=alt.X("run:Q", title="run, oldest first", axis=alt.Axis(tickMinStep=1, format="d")),
             y=alt.Y("known:Q", title="items", axis=alt.Axis(tickMinStep=1)),
         ).properties(height=120, title=title),
         alt="Items known to fail, by run",
@@ -66,7 +66,9 @@ def _figure_chart(shown: Sequence[TrendPoint], marks: Sequence[TrendMark], figur
     rows = [_row(point) for point in shown if point.measured is not None and point.measured.value is not None]
     is_share = all(row["value"] <= 1 for row in rows)
     base = alt.Chart(pd.DataFrame(rows)).encode(
-        x=alt.X("run:Q", title="run, oldest first", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(zero=False)),
+        x=alt.X(
+            "run:Q", title="run, oldest first", axis=alt.Axis(tickMinStep=1, format="d"), scale=alt.Scale(zero=False)
+        ),
         tooltip=[alt.Tooltip("words:N", title=figure_title(figure)), alt.Tooltip("label:N", title="Run")],
     )
     y = alt.Y("value:Q", title=figure_title(figure), axis=alt.Axis(format="%") if is_share else alt.Axis())

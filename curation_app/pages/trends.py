@@ -1,5 +1,7 @@
 """The Trends page: every stored run of a set as a point, so that a slow slide is seen."""
 
+from collections import Counter
+
 import streamlit as st
 
 from curation_app.components import trend_view
@@ -19,7 +21,8 @@ def _choose(workspace: Workspace) -> Trends | None:
     sets = list(dict.fromkeys(run.summary.set_name for run in runs))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = str(st.selectbox("Set", sets, key="set", bind="query-params", width=220))
-        pipelines = list(dict.fromkeys(run.summary.pipeline for run in runs if run.summary.set_name == chosen))
+        counted = Counter(run.summary.pipeline for run in runs if run.summary.set_name == chosen)
+        pipelines = [name for name, _ in counted.most_common()]
         pipeline = st.selectbox("Pipeline", pipelines, key="pipeline", bind="query-params", width=220)
     return read_trends(workspace, chosen, pipeline=str(pipeline or ""))
 
