@@ -62,7 +62,7 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         by_mode={mode: figure.rate for mode, figure in modes.items()},
         eval_set=_set_ref(plan),
         pipeline=_pipeline_ref(plan),
-        judge=JudgeRef(name=plan.judge.name, fingerprint=plan.judge.fingerprint),
+        judge=_judge_ref(plan),
         settings=plan.settings.measured(),
         versions={"errata": _errata_version(), "python": platform.python_version()},
         git_commit=current_commit(),
@@ -108,6 +108,14 @@ def _warnings(results: Sequence[ItemResult], figures: Mapping[str, Figure], drif
 def _end_of(index: JournalIndex) -> _End:
     ends = [event for event in index.events if event.get("event") == "ended"]
     return _End(ends[-1]["status"], ends[-1]["reason"]) if ends else _End("interrupted", "it was cut off")
+
+
+def _judge_ref(plan: RunPlan) -> JudgeRef:
+    """Name the judge; a model may not gate until the gate finds grades of people beside the set."""
+    judge = plan.judge
+    is_model = bool(getattr(judge, "is_model", False))
+    note = "a model, and no grades of people were looked at" if is_model else ""
+    return JudgeRef(name=judge.name, fingerprint=judge.fingerprint, may_gate=not is_model, note=note)
 
 
 def _judged_end(end: _End, not_scored: int, total: int, most: float) -> _End:

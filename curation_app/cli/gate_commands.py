@@ -53,6 +53,7 @@ def gate(
     import json
 
     from curation_app.service.gating import baseline_of, gate_settings
+    from curation_app.service.judging import with_judge_checked
     from evalsets.gate import evaluate
     from evalsets.gate_formats import render_gate
     from evalsets.json_files import read_json
@@ -66,7 +67,7 @@ def gate(
         allow_proxy=allow_proxy or settings.allow_proxy,
         allow_unchecked_judge=allow_unchecked_judge,
     )
-    run = read_json(current)
+    run = with_judge_checked(read_json(current), workspace)
     result = evaluate(read_json(baseline or baseline_of(run, workspace)), run, limits)
     if out is not None:
         write_result(json.dumps(result.wire(), ensure_ascii=False, indent=1, sort_keys=True) + "\n", out)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from evalsets.judges.model import JudgeParameters, ModelJudge
 from evalsets.judges.prompting import load_prompts
 from evalsets.judges.verdict import Verdict
 from evalsets.metrics.base import ScoredCase
+from evalsets.pipelines.python_object import PythonPipeline
+from evalsets.runner import RunSettings, run
 from evalsets.settings import JudgeSettings
 from tests.evalsets.cases import answered
 from tests.evalsets.openai_server import Reply, Served, serve
+from tests.evalsets.run_parts import CountingSystem, question_set
 
 PASSAGES = ("The refund window is 30 days from delivery.", "Parking is behind the house.")
 CASE = answered("Refunds take 30 days.", texts=PASSAGES, expected="30 days")
@@ -248,3 +252,26 @@ def test_a_model_without_its_key_is_an_error_with_words(monkeypatch: pytest.Monk
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(BadInputError, match="openai:gpt-none"):
         judged(ModelJudge("openai:gpt-none"))
+
+
+def test_in_a_run_a_busy_judge_is_tried_again_and_a_broken_verdict_is_told() -> None:
+    asked: Counter[str] = Counter()
+
+    def answer(request: dict[str, Any]) -> Reply:
+        told = json.dumps(request["messages"])
+        question = next(name for name in ("busy", "broken", "fine") if f"\\n{name}\\n" in told)
+        asked[question] += 1
+        if question == "busy" and asked["busy"] == 1:
+            return Reply(status=429, body='{"error": {"message": "slow down"}}', headers=(("retry-after", "0"),))
+        return Reply("no verdict" if question == "broken" else json.dumps(GOOD))
+
+    with serve(answer) as served:
+        judge = _server_judge(served, check_support=False)
+        settings = RunSettings(concurrency=1, max_error_share=1.0)
+        report = run(question_set("busy", "fine", "broken"), PythonPipeline(CountingSystem()), judge, settings)
+
+    results = {item.id: item for item in report.items}
+    assert results["busy"].passed
+    assert results["fine"].verdict["note"] == "says 30 days"
+    assert "judge-invalid" in results["broken"].reason
+    assert report.judge.fingerprint == judge.fingerprint

@@ -1,0 +1,327 @@
+"""Checking a judge against a person: thirty answers drawn by seed, graded blind, kept by the judge's fingerprint."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from evalsets.atomic_files import write_over
+from evalsets.errors import BadInputError, FaultsError
+from evalsets.items import Mode, StrictModel
+from evalsets.report import Report
+from evalsets.statistics.agreement import Agreement, agreement
+
+DEFAULT_DRAW = 30
+DEFAULT_SEED = 1
+LEAST_KAPPA = 0.6
+"""A judge that agrees less than this with people cannot gate."""
+FEWEST_GRADES = 20
+"""Below this number of grades kappa says too little for a gate, unless the set has no more items."""
+
+
+class Gradable(NamedTuple):
+    """An answer to grade, without the judge's verdict: what a person may see before they decide."""
+
+    item_id: str
+    mode: Mode
+    question: str
+    expected: str
+    answer: str
+    retrieved_ids: tuple[str, ...]
+    answer_hash: str
+
+
+class Grade(StrictModel):
+    """A person's verdict beside the judge's. `human` None: the person could not tell."""
+
+    item_id: str
+    answer_hash: str
+    human: bool | None
+    judge: bool
+    judge_note: str = ""
+    graded_by: str = Field(min_length=1)
+    graded_on: date
+    note: str = ""
+
+
+class GradeBook(StrictModel):
+    """All grades of one judge on one set, as they stand in git beside the set."""
+
+    schema_version: Literal[1] = 1
+    set_name: str
+    judge: str
+    fingerprint: str
+    seed: int = DEFAULT_SEED
+    drawn: tuple[str, ...] = ()
+    """Ids of the items drawn, in the order they are shown."""
+    grades: tuple[Grade, ...] = ()
+
+    def graded(self, grade: Grade) -> "GradeBook":
+        """Return the book with the grade; a later grade of the same answer by the same person stands instead."""
+        kept = [g for g in self.grades if _key(g) != _key(grade)]
+        ordered = sorted([*kept, grade], key=lambda g: (g.item_id, g.answer_hash, g.graded_by))
+        return self.model_copy(update={"grades": tuple(ordered)})
+
+    def is_graded(self, answer: Gradable, by: str = "") -> bool:
+        """Tell whether this answer has a grade, by this person when one is named."""
+        return any(
+            (grade.item_id, grade.answer_hash) == (answer.item_id, answer.answer_hash) and by in {"", grade.graded_by}
+            for grade in self.grades
+        )
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How far judge and people agree; None while nothing is graded."""
+        decided = [grade for grade in self.grades if grade.human is not None]
+        return agreement([g.human for g in decided], [g.judge for g in decided]) if decided else None
+
+    @property
+    def disagreements(self) -> tuple[Grade, ...]:
+        """The grades in which judge and person differ: the ones to read."""
+        return tuple(grade for grade in self.grades if grade.human is not None and grade.human != grade.judge)
+
+
+def _key(grade: Grade) -> tuple[str, str, str]:
+    return grade.item_id, grade.answer_hash, grade.graded_by
+
+
+def answer_hash(answer: str) -> str:
+    """Return the digest by which an answer is known again in a later run."""
+    return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def gradable_answers(report: Report) -> list[Gradable]:
+    """Return the answers of a report that were judged, in the order of its items."""
+    return [
+        Gradable(
+            item_id=item.id,
+            mode=item.mode,
+            question=item.question,
+            expected=item.expected,
+            answer=item.answer,
+            retrieved_ids=tuple(chunk.chunk_id for chunk in item.retrieved),
+            answer_hash=answer_hash(item.answer),
+        )
+        for item in report.items
+        if item.answer is not None and item.is_scored and item.verdict
+    ]
+
+
+def draw(report: Report, *, size: int = DEFAULT_DRAW, seed: int = DEFAULT_SEED) -> list[Gradable]:
+    """Draw answers to grade; a later run draws the same items, since a place hangs on the seed and the id alone."""
+    answers = gradable_answers(report)
+    if not answers:
+        raise BadInputError("the report holds no judged answer; grade a report of a run that was judged")
+    return sorted(answers, key=lambda answer: hashlib.sha256(f"{seed}:{answer.item_id}".encode()).digest())[:size]
+
+
+def open_book(set_folder: Path, report: Report, *, size: int = DEFAULT_DRAW, seed: int = DEFAULT_SEED) -> GradeBook:
+    """Return the book of the report's judge, begun with a draw when there is none yet."""
+    stored = load_book(set_folder, report.judge.fingerprint)
+    if stored is not None:
+        return stored
+    drawn = tuple(answer.item_id for answer in draw(report, size=size, seed=seed))
+    reference = report.judge
+    return GradeBook(
+        set_name=report.eval_set.name,
+        judge=reference.name,
+        fingerprint=reference.fingerprint,
+        seed=seed,
+        drawn=drawn,
+    )
+
+
+def to_grade(book: GradeBook, report: Report, *, by: str = "") -> list[Gradable]:
+    """Return the drawn answers of the report that still wait for a grade, in the order drawn."""
+    answers = {answer.item_id: answer for answer in gradable_answers(report)}
+    drawn = [answers[item_id] for item_id in book.drawn if item_id in answers]
+    return [answer for answer in drawn if not book.is_graded(answer, by)]
+
+
+class Grader(NamedTuple):
+    """Who grades, and on which day."""
+
+    name: str
+    on: date
+
+
+def grade_of(report: Report, answer: Gradable, *, human: bool | None, grader: Grader, note: str = "") -> Grade:
+    """Put a person's verdict (None: cannot tell) beside the judge's, which is looked up only now."""
+    item = next(item for item in report.items if item.id == answer.item_id)
+    return Grade(
+        item_id=answer.item_id,
+        answer_hash=answer.answer_hash,
+        human=human,
+        judge=item.passed,
+        judge_note=item.reason,
+        graded_by=grader.name,
+        graded_on=grader.on,
+        note=note,
+    )
+
+
+def carry_over(old: GradeBook, report: Report) -> GradeBook:
+    """Begin the book of a changed judge with the grades people gave the same answers, beside its new verdicts.
+
+    This is the check for drift: the same thirty after any change, without grading them again.
+    """
+    answers = {(answer.item_id, answer.answer_hash): answer for answer in gradable_answers(report)}
+    book = GradeBook(
+        set_name=report.eval_set.name,
+        judge=report.judge.name,
+        fingerprint=report.judge.fingerprint,
+        seed=old.seed,
+        drawn=old.drawn,
+    )
+    for grade in old.grades:
+        answer = answers.get((grade.item_id, grade.answer_hash))
+        if answer is not None:
+            again = grade_of(
+                report,
+                answer,
+                human=grade.human,
+                grader=Grader(grade.graded_by, grade.graded_on),
+                note=grade.note,
+            )
+            book = book.graded(again)
+    return book
+
+
+def books_folder(set_folder: Path) -> Path:
+    """Return where the books of a set stand."""
+    return set_folder / "judges"
+
+
+def save_book(set_folder: Path, book: GradeBook) -> Path:
+    """Write the book beside the set; return its path."""
+    path = books_folder(set_folder) / f"{book.fingerprint}.json"
+    write_over(path, (book.model_dump_json(indent=2) + "\n").encode())
+    return path
+
+
+def load_book(set_folder: Path, fingerprint: str) -> GradeBook | None:
+    """Read the book of a fingerprint; None when nobody has graded it."""
+    path = books_folder(set_folder) / f"{fingerprint}.json"
+    return _read_book(path) if path.is_file() else None
+
+
+def load_books(set_folder: Path) -> list[GradeBook]:
+    """Read every book of a set, the one graded last first."""
+    books = [_read_book(path) for path in sorted(books_folder(set_folder).glob("*.json"))]
+    return sorted(books, key=_last_graded, reverse=True)
+
+
+def _last_graded(book: GradeBook) -> date:
+    return max((grade.graded_on for grade in book.grades), default=date.min)
+
+
+def _read_book(path: Path) -> GradeBook:
+    try:
+        return GradeBook.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_url=False)]
+        raise FaultsError(f"the grades in {str(path)!r} cannot be read", faults) from error
+
+
+class GateRight(NamedTuple):
+    """Whether a judge may gate, why, and the kappa that says so."""
+
+    allowed: bool
+    reason: str
+    kappa: float | None = None
+
+
+def may_gate(
+    fingerprint: str,
+    set_folder: Path | None,
+    *,
+    is_model: bool = True,
+    least_kappa: float = LEAST_KAPPA,
+) -> GateRight:
+    """Tell whether a judge may gate on a set: one that computes always may, a model once people agree with it."""
+    if not is_model:
+        return GateRight(allowed=True, reason="the judge computes its verdict, so there is no model to check")
+    book = load_book(set_folder, fingerprint) if set_folder is not None else None
+    if book is None or book.agreement is None:
+        others = load_books(set_folder) if set_folder is not None else []
+        earlier = f" (the grades there are belong to {others[0].fingerprint})" if others else ""
+        return GateRight(
+            allowed=False,
+            reason=f"nobody has graded judge {fingerprint}{earlier}: run `errata judge grade REPORT`",
+        )
+    return _right_of(book, book.agreement, least_kappa)
+
+
+def _right_of(book: GradeBook, result: Agreement, least_kappa: float) -> GateRight:
+    graded, wanted = result.confusion.total, min(FEWEST_GRADES, len(book.drawn))
+    if graded < wanted:
+        return GateRight(
+            allowed=False, reason=f"only {graded} answers are graded, and {wanted} are needed", kappa=result.kappa
+        )
+    if result.kappa is None:
+        return GateRight(allowed=False, reason=result.note)
+    stated = f"kappa with people is {result.kappa:.2f}"
+    if result.kappa < least_kappa:
+        return GateRight(allowed=False, reason=f"{stated}, below {least_kappa:g}", kappa=result.kappa)
+    return GateRight(allowed=True, reason=f"{stated} over {graded} answers", kappa=result.kappa)
+
+
+def read_grades(
+    rows: Iterable[Mapping[str, object]],
+    report: Report,
+    book: GradeBook,
+    *,
+    grader: Grader,
+) -> GradeBook:
+    """Enter grades from a filled-in sheet: rows of `id` and `human` (true, false, pass, fail or empty).
+
+    Raises FaultsError that names every row that cannot be entered.
+    """
+    answers = {answer.item_id: answer for answer in gradable_answers(report)}
+    faults: list[str] = []
+    for number, row in enumerate(rows, 1):
+        answer, verdict = answers.get(str(row.get("id"))), _VERDICTS.get(str(row.get("human", "")).strip().casefold())
+        if answer is None:
+            faults.append(f"row {number}: {row.get('id')!r} is no judged answer of the report")
+        elif verdict is None:
+            faults.append(f"row {number}: {row.get('human')!r} is no grade; use pass, fail, or leave it empty")
+        elif verdict != _OPEN:
+            book = book.graded(
+                grade_of(
+                    report,
+                    answer,
+                    human=verdict == _PASS,
+                    grader=grader,
+                    note=str(row.get("note", "")),
+                )
+            )
+    if faults:
+        raise FaultsError(f"{len(faults)} rows of the grades cannot be entered", faults)
+    return book
+
+
+_PASS, _FAIL, _OPEN = "pass", "fail", "open"
+_VERDICTS: Mapping[str, str] = {
+    **dict.fromkeys(("true", "pass", "passed", "yes", "y", "p", "1"), _PASS),
+    **dict.fromkeys(("false", "fail", "failed", "no", "n", "f", "0"), _FAIL),
+    **dict.fromkeys(("", "none", "null", "?"), _OPEN),
+}
+
+
+def sheet(answers: Sequence[Gradable]) -> list[dict[str, object]]:
+    """Return rows to fill in blind: what a person needs to see, and an empty `human` field."""
+    return [
+        {
+            "id": answer.item_id,
+            "question": answer.question,
+            "expected": answer.expected,
+            "answer": answer.answer,
+            "retrieved": list(answer.retrieved_ids),
+            "human": "",
+            "note": "",
+        }
+        for answer in answers
+    ]
