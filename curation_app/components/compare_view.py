@@ -10,7 +10,7 @@ import streamlit as st
 from curation_app.components.diff_view import segment_html
 from curation_app.components.figures import NONE, points, title_of
 from curation_app.components.page_text import markdown_text, plain_line
-from curation_app.components.score_charts import GREY, ROW_HEIGHT
+from curation_app.components.score_charts import AXES_HEIGHT, GREY, ROW_HEIGHT
 from curation_app.service.comparing import finding, verdict
 from curation_app.service.evidence import MODE_WORDS
 from evalsets.comparison import Change, Comparison, ItemChange
@@ -112,7 +112,7 @@ def _delta_chart(changes: Sequence[Change]) -> Any:
     title = (
         f"Worse: {', '.join(_name(change) for change in worse)}" if worse else "Nothing got worse by more than chance"
     )
-    return (zero + ranges + marks + words).properties(height=ROW_HEIGHT * len(rows), title=title)
+    return (zero + ranges + marks + words).properties(height=AXES_HEIGHT + ROW_HEIGHT * len(rows), title=title)
 
 
 def _cause_chart(comparison: Comparison) -> Any:
@@ -139,7 +139,7 @@ def _cause_chart(comparison: Comparison) -> Any:
         color=alt.Color("run:N", title=None, sort=["before", "after"], scale=alt.Scale(range=["#9aa3ad", "#0f62a8"])),
     )
     numbers = base.mark_text(align="left", dx=4).encode(x="items:Q", text=alt.Text("words:N"))
-    return (bars + numbers).properties(height=2 * ROW_HEIGHT * 0.8 * len(causes), title=title)
+    return (bars + numbers).properties(height=AXES_HEIGHT + 1.6 * ROW_HEIGHT * len(causes), title=title)
 
 
 def _change_table(changes: Sequence[Change]) -> pd.DataFrame:

@@ -12,6 +12,8 @@ from curation_app.service.run_history import Measured
 from evalsets.items import Mode
 
 ROW_HEIGHT = 34
+AXES_HEIGHT = 95
+"""Title and axes stand within the height of a chart."""
 GREY = "#6f7883"
 
 
@@ -31,7 +33,9 @@ def mode_chart(modes: Mapping[str, Measured]) -> Any:
     )
     ranges = base.mark_rule(strokeWidth=1.5, color=GREY).encode(x="low:Q", x2="high:Q")
     numbers = base.mark_text(align="left", dx=6).encode(x="high:Q", text="words:N")
-    return (bars + ranges + numbers).properties(height=ROW_HEIGHT * max(len(rows), 1), title=mode_finding(modes))
+    return (bars + ranges + numbers).properties(
+        height=AXES_HEIGHT + ROW_HEIGHT * max(len(rows), 1), title=mode_finding(modes)
+    )
 
 
 def mode_finding(modes: Mapping[str, Measured]) -> str:
@@ -58,7 +62,7 @@ def cause_chart(causes: Mapping[str, int]) -> Any:
     most = rows[0]
     total = sum(causes.values())
     title = f"Most failures: {most['cause']} ({most['items']} of {total})"
-    return (bars + numbers).properties(height=ROW_HEIGHT * len(rows), title=title)
+    return (bars + numbers).properties(height=AXES_HEIGHT + ROW_HEIGHT * len(rows), title=title)
 
 
 def line_chart(rows: Sequence[Mapping[str, Any]], *, title: str, x: str, x_title: str, y_title: str) -> Any:
