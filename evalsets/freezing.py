@@ -18,7 +18,6 @@ from evalsets.near_duplicates import likes_among
 from evalsets.set_diff import SetDiff, diff
 from evalsets.set_folder import SetFolder
 
-
 _KEPT = ("added_on", "source", "sampling", "origin", "logged", "group", "topic")
 """Where a case comes from does not change when it is labelled again."""
 
@@ -233,7 +232,7 @@ def label_digest(item: Item) -> str:
 
 def _split(before: EvalSet, items: Sequence[Item], plan: HoldoutPlan) -> tuple[Item, ...]:
     drawn = {entry.item.id: entry.item.split for entry in before.retired if entry.item.split}
-    drawn |= {item.id: item.split for item in before.items if item.split}
+    drawn |= {item.id: item.split for item in (*items, *before.items) if item.split}
     questions = {item.id: item.question for item in items} if plan.share > 0 else {}
     alike = likes_among(questions, settled=drawn.keys())
     return tuple(with_splits(items, drawn, plan, alike))

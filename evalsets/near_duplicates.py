@@ -1,6 +1,7 @@
 """Which questions of a set ask the same, in the same words or nearly; exact over the whole set, no sampling."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
@@ -24,6 +25,15 @@ _TELLING = frozenset(
 )
 
 
+_POLITE = frozenset(
+    {"please", "kindly", "hello", "hi", "hey", "thanks", "thank", "bitte", "danke", "hallo"}
+    | {"svp", "merci", "bonjour", "gracias", "hola", "grazie", "ciao", "obrigado"}
+)
+_WORTH_A_SKELETON = 5
+_DOUBLED = re.compile(r"(.)\1+")
+_VOWELS = re.compile("[aeiou]")
+
+
 class LikePair(NamedTuple):
     """Two items whose questions ask the same; `similarity` is in (0, 1], 1 for the same words."""
 
@@ -36,6 +46,8 @@ class _Question(NamedTuple):
     id: str
     tokens: frozenset[str]
     content: frozenset[str]
+    skeletons: frozenset[str]
+    """The content as it is indexed, so that a slip of spelling finds its word."""
     telling: frozenset[str]
     numbers: tuple[str, ...]
 
@@ -58,18 +70,27 @@ def likes_among(questions: Mapping[str, str], *, settled: Collection[str]) -> di
 
 
 def _analysed(id_: str, question: str) -> _Question:
-    words = tokens(question)
+    words = [word for word in tokens(question) if word not in _POLITE]
     meaningful = frozenset(content_tokens(words)) or frozenset(words)
     every = frozenset(words)
-    return _Question(id_, every, meaningful, every & _TELLING, tuple(sorted(numbers(question))))
+    skeletons = frozenset(map(_skeleton, meaningful))
+    return _Question(id_, every, meaningful, skeletons, every & _TELLING, tuple(sorted(numbers(question))))
+
+
+def _skeleton(word: str) -> str:
+    """Return a word without doubled letters and inner vowels, which most slips of spelling leave alone."""
+    if len(word) < _WORTH_A_SKELETON or not word.isalpha():
+        return word
+    single = _DOUBLED.sub(r"\1", word)
+    return single[0] + _VOWELS.sub("", single[1:])
 
 
 def _candidates(rows: list[_Question]) -> Iterator[tuple[_Question, _Question]]:
     # Prefix filter: two sets with a Jaccard of at least t share one of their n - ceil(t n) + 1 rarest members.
-    frequency = Counter(word for row in rows for word in row.content)
+    frequency = Counter(word for row in rows for word in row.skeletons)
     index: dict[str, list[_Question]] = defaultdict(list)
     for row in rows:
-        rarest = sorted(row.content, key=lambda word: (frequency[word], word))
+        rarest = sorted(row.skeletons, key=lambda word: (frequency[word], word))
         prefix = rarest[: len(rarest) - math.ceil(_JOIN_AT * len(rarest)) + 1]
         seen: set[str] = set()
         for word in prefix:
@@ -81,7 +102,7 @@ def _candidates(rows: list[_Question]) -> Iterator[tuple[_Question, _Question]]:
 
 
 def _may_match(one: _Question, other: _Question) -> bool:
-    small, large = sorted((len(one.content), len(other.content)))
+    small, large = sorted((len(one.skeletons), len(other.skeletons)))
     return small >= _JOIN_AT * large and one.numbers == other.numbers and one.telling == other.telling
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from evalsets.check_rules.finding import Context, Finding, error
 from evalsets.items import Item
 from evalsets.near_duplicates import like_pairs
-from evalsets.words import fold
+from evalsets.words import fold, tokens
 
 
 def alike_questions(context: Context) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def alike_questions(context: Context) -> Iterator[Finding]:
 
 
 def _about_pair(one: Item, other: Item) -> Iterator[Finding]:
-    if fold(one.question) == fold(other.question):
+    if tokens(one.question) == tokens(other.question):
         yield error("duplicate-question", f"asks the same as {one.id!r}", other.id)
     else:
         yield error("near-duplicate", f"asks nearly the same as {one.id!r}: {one.question!r}", other.id)
