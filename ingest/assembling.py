@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.adapters import REGISTERED
+from ingest.adapters import adapter_names
 from ingest.adapters.base import Caution, Trace
 from ingest.log_store import LogStore
 from ingest.reading_jobs import RowReader, StagedBlock, Way
@@ -58,7 +58,7 @@ def _readers(connection: duckdb.DuckDBPyConnection, finder: WayFinder) -> Callab
 
 
 def _assembly_way(connection: duckdb.DuckDBPyConnection, finder: WayFinder, adapter: str) -> Way | None:
-    if adapter in REGISTERED:
+    if adapter in adapter_names():
         return finder.assembly_way(adapter, None)
     mapping = kept_mapping(connection, adapter)
     return finder.assembly_way(adapter, mapping) if mapping else None

@@ -179,7 +179,8 @@ class _Run:
             writer.add(block, entry.way)
             self._advance(min(_share(entry), before + entry.size - self.bytes_done), account.file)
         self._advance(before + entry.size - self.bytes_done, account.file)
-        for path in sorted(paths_missing - paths_found):
+        own_mapping = entry.way is not None and entry.way.way.mapping is not None
+        for path in sorted(paths_missing - paths_found) if own_mapping else ():
             message = f"the mapped path {path!r} leads nowhere in any record; --strict makes this an error"
             self.tally.caution_text(f"path_missing:{path}", message, file=account.file)
 

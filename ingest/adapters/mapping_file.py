@@ -32,6 +32,19 @@ def _checked_path(value: object) -> object:
 JmesPath = Annotated[str, BeforeValidator(_checked_path)]
 
 
+def _text_keys(value: object) -> object:
+    """Make text of keys that YAML read as something else; its yes and no are meant as logged words, too."""
+    if not isinstance(value, dict):
+        return value
+    out: dict[str, Any] = {}
+    for key, meaning in value.items():
+        if isinstance(key, bool):
+            out |= dict.fromkeys(("true", "yes", "on") if key else ("false", "no", "off"), meaning)
+        else:
+            out[str(key)] = meaning
+    return out
+
+
 class FieldSpec(_Strict):
     """Where a field comes from: a path (written alone in the short form), its unit or zone, or a constant."""
 
@@ -41,7 +54,7 @@ class FieldSpec(_Strict):
     timezone: str = "UTC"
     """IANA zone of times that come without one."""
     const: str | float | None = None
-    map: dict[str, Any] = {}
+    map: Annotated[dict[str, Any], BeforeValidator(_text_keys)] = {}
     """Value as logged (as text) and what it means; a value that is not listed means nothing."""
     start: JmesPath = ""
     end: JmesPath = ""
@@ -91,6 +104,9 @@ class TurnsSpec(_Strict):
 
     list: JmesPath
     role: JmesPath = "role"
+    message_id: JmesPath = ""
+    parent_id: JmesPath = ""
+    """Where the id of the message stands that this one answers, for conversations that are trees."""
     user_roles: tuple[str, ...] = ("user", "human")
     assistant_roles: tuple[str, ...] = ("assistant", "ai", "bot", "model")
 

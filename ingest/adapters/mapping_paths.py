@@ -42,13 +42,25 @@ class _Functions(functions.Functions):
     def _func_text(self, value: Any) -> Any:
         return text(value)
 
-    @functions.signature({"types": ["array", "null"]})
+    @functions.signature({"types": []})
     def _func_last_user(self, messages: Any) -> Any:
-        return _last_of(messages, ("user", "human"))
+        return last_message(messages, USER_ROLES)
 
-    @functions.signature({"types": ["array", "null"]})
+    @functions.signature({"types": []})
     def _func_last_assistant(self, messages: Any) -> Any:
-        return _last_of(messages, ("assistant", "ai", "model"))
+        return last_message(messages, ASSISTANT_ROLES)
+
+    @functions.signature({"types": []})
+    def _func_question_in(self, value: Any) -> Any:
+        return _text_under(value, _QUESTION_KEYS, USER_ROLES)
+
+    @functions.signature({"types": []})
+    def _func_answer_in(self, value: Any) -> Any:
+        return _text_under(value, _ANSWER_KEYS, ASSISTANT_ROLES)
+
+    @functions.signature({"types": []})
+    def _func_zipped(self, objects: Any) -> Any:
+        return [entry for value in objects or [] if isinstance(value, dict) for entry in _zipped(value)]
 
     @functions.signature({"types": ["string", "null"]}, {"types": ["string"]})
     def _func_before(self, value: Any, mark: Any) -> Any:
@@ -58,11 +70,45 @@ class _Functions(functions.Functions):
 _OPTIONS = jmespath.Options(custom_functions=_Functions())
 
 
-def _last_of(messages: Any, roles: tuple[str, ...]) -> Any:
-    for message in reversed(messages or []):
+USER_ROLES = ("user", "human")
+ASSISTANT_ROLES = ("assistant", "ai", "model")
+_QUESTION_KEYS = ("question", "input", "query", "user_input", "prompt", "messages")
+_ANSWER_KEYS = ("answer", "output", "result", "response", "output_text", "content", "messages", "text")
+
+
+def last_message(messages: Any, roles: tuple[str, ...]) -> str | None:
+    """Return the text of the last message of a role; a plain text is that message."""
+    if isinstance(messages, str):
+        return text(messages)
+    if not isinstance(messages, list):
+        return None
+    for message in reversed(messages):
+        if isinstance(message, list) and (found := last_message(message, roles)):
+            return found
         if isinstance(message, dict) and str(message.get("role", message.get("type"))).lower() in roles:
             return text(message.get("content", message.get("parts")))
     return None
+
+
+def _text_under(value: Any, keys: tuple[str, ...], roles: tuple[str, ...]) -> str | None:
+    """Return the text that the inputs or outputs of a chain hold: itself, or under one of the usual keys."""
+    if isinstance(value, list):
+        return last_message(value, roles) or text(value)
+    if not isinstance(value, dict):
+        return text(value)
+    for key in keys:
+        if value.get(key):
+            return _text_under(value[key], keys, roles)
+    values = [entry for entry in value.values() if isinstance(entry, str)]
+    return text(values[0]) if len(values) == 1 else None
+
+
+def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects that parallel arrays of one object make; what is no array is in each of them."""
+    arrays = {key: entry for key, entry in value.items() if isinstance(entry, list)}
+    rest = {key: entry for key, entry in value.items() if key not in arrays}
+    longest = max(map(len, arrays.values()), default=0)
+    return [{**rest, **{key: array[at] for key, array in arrays.items() if at < len(array)}} for at in range(longest)]
 
 
 def parsed_json(value: Any) -> Any:

@@ -43,22 +43,38 @@ def _turns_of(spec: TurnsSpec, document: Record) -> list[Record]:
         messages = list(messages.values())
     if not isinstance(messages, list):
         return []
-    role_of = compile_path(spec.role).get
     return [
         {**document, "document": document, "user": user, "assistant": answer, "turn": turn}
-        for turn, (user, answer) in enumerate(_paired(messages, role_of, spec))
+        for turn, (user, answer) in enumerate(paired(messages, spec))
     ]
 
 
-def _paired(messages: list[Any], role_of: Any, spec: TurnsSpec | MessagesSpec) -> list[tuple[Any, Any]]:
+def paired(messages: list[Any], spec: TurnsSpec | MessagesSpec) -> list[tuple[Any, Any]]:
+    """Pair each user message with what answers it: by parent id where there is one, else the next answer in order.
+
+    Several answers to one question, as when a user asks for another, are a pair each when parent ids tell them apart;
+    else they are pieces of one answer, of which the last stays.
+    """
+    role_of = compile_path(spec.role).get
     pairs: list[tuple[Any, Any]] = []
+    by_id: dict[str, int] = {}
     for message in messages:
         role = str(role_of(message)).lower()
         if role in spec.user_roles:
+            by_id[_text_at(spec.message_id, message)] = len(pairs)
             pairs.append((message, None))
         elif role in spec.assistant_roles and pairs:
-            pairs[-1] = (pairs[-1][0], message)
+            parent = _text_at(spec.parent_id, message)
+            place = by_id.get(parent, len(pairs) - 1) if parent else len(pairs) - 1
+            if parent and pairs[place][1] is not None:
+                pairs.append((pairs[place][0], message))
+            else:
+                pairs[place] = (pairs[place][0], message)
     return pairs
+
+
+def _text_at(path: str, message: Any) -> str:
+    return text(compile_path(path).get(message)) or "" if path else ""
 
 
 class SpanShape(Protocol):
@@ -102,28 +118,8 @@ class _Messages:
 
     def records(self, trace: Trace) -> Iterator[Record]:
         rows = [span.payload for span in sorted(trace.spans, key=_in_order)]
-        for turn, (user, assistant) in enumerate(self._pairs(rows)):
+        for turn, (user, assistant) in enumerate(paired(rows, self.spec)):
             yield {"user": user, "assistant": assistant, "turn": turn}
-
-    def _pairs(self, rows: list[Record]) -> list[tuple[Record, Record | None]]:
-        role_of = compile_path(self.spec.role).get
-        pairs: list[tuple[Record, Record | None]] = []
-        by_id: dict[str, int] = {}
-        for row in rows:
-            role = str(role_of(row)).lower()
-            if role in self.spec.user_roles:
-                by_id[self._id(row)] = len(pairs)
-                pairs.append((row, None))
-            elif role in self.spec.assistant_roles and pairs:
-                place = by_id.get(self._parent(row), len(pairs) - 1)
-                pairs[place] = (pairs[place][0], row)
-        return pairs
-
-    def _id(self, row: Record) -> str:
-        return text(compile_path(self.spec.message_id).get(row)) or "" if self.spec.message_id else ""
-
-    def _parent(self, row: Record) -> str:
-        return text(compile_path(self.spec.parent_id).get(row)) or "" if self.spec.parent_id else ""
 
 
 class _ChunkRows:
