@@ -96,7 +96,7 @@ _Pairs = Sequence[tuple[ItemResult, ItemResult]]
 def compare(before: Report, after: Report, *, strict: bool = False) -> Comparison:
     """Return what differs; `strict` takes McNemar's exact test instead of its mid-p form."""
     pairs = common_items(before, after)
-    headline = list(_headline_series(pairs, after))
+    headline = list(_headline_series(pairs))
     metrics = list(_metric_series(pairs, after))
     modes = list(_sliced(pairs, lambda item: (item.mode.value,)))
     tags = list(_sliced(pairs, lambda item: item.tags))
@@ -136,9 +136,8 @@ def common_items(before: Report, after: Report) -> list[tuple[ItemResult, ItemRe
     ]
 
 
-def _headline_series(pairs: _Pairs, after: Report) -> Iterator[_Series]:
-    hit = f"hit@{after.settings.get('k', 10)}"
-    yield from _series("retrieval_recall", "retrieval", pairs, lambda item: item.scores.get(hit))
+def _headline_series(pairs: _Pairs) -> Iterator[_Series]:
+    yield from _series("retrieval_recall", "retrieval", pairs, lambda item: item.found)
     yield from _series("answer_accuracy", "generation", pairs, lambda item: item.pass_rate)
     yield from _series("refusal_rate", "generation", pairs, lambda item: float(item.declined), higher_is_better=False)
 

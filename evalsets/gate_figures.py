@@ -80,7 +80,7 @@ def figures_of_items(wire: Mapping[str, Any], ids: Collection[str]) -> Figures:
     metrics = {
         name: _mean([value for item in items if (value := item["scores"].get(name)) is not None]) for name in names
     }
-    hits = next((name for name in names if name.startswith("hit@")), "")
+    found = [item["found"] for item in items if item.get("found") is not None]
     by_mode: dict[str, list[float]] = {}
     for item, rate in zip(items, rates, strict=True):
         by_mode.setdefault(item["mode"], []).append(rate)
@@ -90,7 +90,7 @@ def figures_of_items(wire: Mapping[str, Any], ids: Collection[str]) -> Figures:
             **metrics,
             "answer_accuracy": _mean(rates),
             "refusal_rate": _mean([float(item["declined"]) for item in items]),
-            "retrieval_recall": metrics.get(hits),
+            "retrieval_recall": _mean(found),
         },
         modes={mode: sum(values) / len(values) for mode, values in sorted(by_mode.items())},
     )

@@ -110,6 +110,8 @@ class ItemResult(StrictModel):
     steps: dict[str, StepResult]
     gold_chunk_ids: tuple[str, ...] = ()
     retrieved: tuple[RetrievedRef, ...] = ()
+    found: float | None = None
+    """Whether a gold chunk was among the first k (the share of repeats in which one was); None without gold."""
     duplicates: int = 0
     """Retrieved entries that repeat an id above them."""
     answer: str | None = None

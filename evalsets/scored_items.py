@@ -11,7 +11,7 @@ from evalsets.metrics.base import Half, Metric, Scale
 from evalsets.pipelines.base import digest
 from evalsets.report import ItemResult, RetrievedRef
 from evalsets.run_metrics import JUDGED_NAMES, metrics_at
-from evalsets.run_plan import CorpusState, RunPlan
+from evalsets.run_plan import RunPlan
 from evalsets.trials import Trial, trials_of
 
 
@@ -26,15 +26,8 @@ class ScoredItem(NamedTuple):
 def score_items(plan: RunPlan, index: JournalIndex, not_called: str) -> list[ScoredItem]:
     """Return every item of the plan; `not_called` says why a step of a stopped run was never called."""
     metrics = metrics_at(plan.settings.k)
-    known_failing = plan.eval_set.known_failing_ids
     rows = [
-        _scored(
-            item,
-            list(trials_of(plan, index, item, not_called)),
-            metrics,
-            corpus=plan.corpus,
-            is_known_failing=item.id in known_failing,
-        )
+        _scored(item, list(trials_of(plan, index, item, not_called)), metrics, plan=plan)
         for item in plan.eval_set.items
     ]
     for place, metric in enumerate(metrics):
@@ -54,15 +47,18 @@ def _fail_what_was_not_judged(rows: Sequence[ScoredItem], place: int, name: str)
             row.result.scores[name] = 0.0
 
 
-def _scored(
-    item: Item, trials: Sequence[Trial], metrics: Sequence[Metric], *, corpus: CorpusState, is_known_failing: bool
-) -> ScoredItem:
+def _scored(item: Item, trials: Sequence[Trial], metrics: Sequence[Metric], *, plan: RunPlan) -> ScoredItem:
     scores = [_item_score(metric, trials) for metric in metrics]
     by_name = {metric.name: score.value for metric, score in zip(metrics, scores, strict=True)}
-    result = _result(item, trials, by_name, is_known_failing=is_known_failing)
+    result = _result(item, trials, by_name).model_copy(
+        update={
+            "found": by_name[f"hit@{plan.settings.k}"],
+            "is_known_failing": item.id in plan.eval_set.known_failing_ids,
+        }
+    )
     if not result.passed:
         failed = next(trial for trial in trials if not trial.passed)
-        cause, evidence = diagnose(failed.case, corpus_ids=corpus.gold_ids)
+        cause, evidence = diagnose(failed.case, corpus_ids=plan.corpus.gold_ids)
         result = result.model_copy(update={"cause": cause.value, "cause_evidence": evidence})
     return ScoredItem(result, scores, ItemGroup(item.mode.value, item.tags, item.group or f"item {item.id}"))
 
@@ -94,9 +90,7 @@ def _ended_well(metric: Metric, trial: Trial) -> bool:
     return trial.is_scored if metric.name in JUDGED_NAMES else trial.has_answered
 
 
-def _result(
-    item: Item, trials: Sequence[Trial], scores: dict[str, float | None], *, is_known_failing: bool
-) -> ItemResult:
+def _result(item: Item, trials: Sequence[Trial], scores: dict[str, float | None]) -> ItemResult:
     first = trials[0]
     telling = next((trial for trial in trials if not trial.passed), first)
     gold = first.case.gold
@@ -110,7 +104,6 @@ def _result(
         question=item.question,
         expected=item.expected,
         content=digest(item.model_dump_json(exclude_defaults=True)),
-        is_known_failing=is_known_failing,
         steps=first.steps,
         gold_chunk_ids=item.gold_chunk_ids,
         retrieved=tuple(
