@@ -3,15 +3,16 @@
 import streamlit as st
 
 from curation_app.components.page_text import markdown_text
-from curation_app.service.run_history import unreadable
+from curation_app.service.run_history import keep_report, unreadable
 from curation_app.service.running import pipeline_sections
 from curation_app.service.scoring import BackgroundRun, RunOrder, background_runs, resume_run, start_run, stop_run
-from curation_app.service.set_places import set_names
+from curation_app.service.set_places import set_folder, set_names
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
 from evalsets.run_settings import RunSettings
 
 _SHOWN_RUNS = 5
+_JUDGES = {"": "of errata.toml", "facts": "facts, offline", "model": "a language model"}
 
 
 def show_run_form(workspace: Workspace) -> None:
@@ -22,19 +23,33 @@ def show_run_form(workspace: Workspace) -> None:
         return
     pipelines = list(dict.fromkeys([*pipeline_sections(workspace), "keyword", "logged"]))
     with st.form("run", border=True):
-        columns = st.columns([2, 2, 1, 1, 1], vertical_alignment="bottom")
-        set_name = columns[0].selectbox("Set", sets)
+        columns = st.columns([4, 4, 3, 2, 2, 2], vertical_alignment="bottom")
+        set_name = columns[0].selectbox("Set", _references(workspace, sets), help="name@version runs an older version.")
         pipeline = columns[1].selectbox(
             "Pipeline",
             pipelines,
             help="keyword searches the chunk store, offline; logged replays production. Add yours in errata.toml.",
         )
-        k = columns[2].number_input("Chunks (k)", 1, 100, 10)
-        repeat = columns[3].number_input("Repeats", 1, 20, 1)
-        if columns[4].form_submit_button("Run", type="primary"):
-            _start(
-                workspace, RunOrder(str(set_name), str(pipeline), settings=RunSettings(k=int(k), repeat=int(repeat)))
-            )
+        judge = columns[2].selectbox("Judge", list(_JUDGES), format_func=_JUDGES.__getitem__)
+        k = columns[3].number_input("Chunks (k)", 1, 100, 10)
+        repeat = columns[4].number_input("Repeats", 1, 20, 1)
+        settings = RunSettings(k=int(k), repeat=int(repeat))
+        if columns[5].form_submit_button("Run", type="primary"):
+            _start(workspace, RunOrder(str(set_name), str(pipeline), str(judge), settings))
+
+
+def show_opening(workspace: Workspace) -> None:
+    """Draw the field that brings in a report made elsewhere."""
+    with st.expander("Open a report from elsewhere"):
+        given = st.file_uploader("A report of `errata run` (JSON)", type="json", key="report-file")
+        if given is None:
+            return
+        try:
+            path = keep_report(workspace, given.name, given.getvalue())
+        except ErrataError as error:
+            st.error(markdown_text(str(error), 600))
+        else:
+            st.caption(f"It is among the runs as {markdown_text(path.stem)}.")
 
 
 def show_running(workspace: Workspace) -> None:
@@ -47,6 +62,15 @@ def show_running(workspace: Workspace) -> None:
             _show_stopped(workspace, run)
     for path, fault in unreadable(workspace).items():
         st.caption(f"{markdown_text(path.name)} is left out: {markdown_text(fault)}")
+
+
+def _references(workspace: Workspace, names: list[str]) -> list[str]:
+    older = [
+        f"{name}@{version}"
+        for name in names
+        for version in range(set_folder(workspace, name).newest_version() - 1, 0, -1)
+    ]
+    return [*names, *older]
 
 
 def _start(workspace: Workspace, order: RunOrder) -> None:

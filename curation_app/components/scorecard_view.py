@@ -6,7 +6,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from curation_app.components.figures import MEANINGS, TITLES, amount, percent, points, rate_words, seconds
+from curation_app.components.figures import (
+    MEANINGS,
+    NONE,
+    TITLES,
+    amount,
+    percent,
+    points,
+    rate_words,
+    seconds,
+    title_of,
+)
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.components.score_charts import cause_chart, mode_chart
 from curation_app.service.evidence import MODE_WORDS
@@ -16,6 +26,7 @@ from evalsets.report import ItemResult
 
 ITEM_ROWS = 50
 TABLE_HEIGHT = 390
+METRICS_HEIGHT = 300
 
 
 def show_headline(summary: RunSummary, baseline: RunSummary | None) -> None:
@@ -57,14 +68,39 @@ def show_modes_and_causes(summary: RunSummary) -> None:
         right.success("Nothing failed.") if not summary.failed else right.caption("The failures were not diagnosed.")
 
 
+def show_bars(summary: RunSummary) -> None:
+    """Draw the scorecard: each of its metrics against its bar."""
+    if not summary.scorecard:
+        return
+    st.markdown("**Scorecard**")
+    for column, line in zip(st.columns(len(summary.scorecard)), summary.scorecard, strict=True):
+        shown = NONE if line.value is None else f"{line.value:.2f}"
+        mark = "✓" if line.passes else "✗"
+        proxy = f" by {line.measured_by}, a proxy" if line.is_proxy else ""
+        measured = (
+            f"needs {line.bar:.2f}{proxy}" if line.value is not None else f"nothing measured it, needs {line.bar:.2f}"
+        )
+        column.metric(title_of(line.name).capitalize(), f"{mark} {shown}", border=True)
+        column.caption(measured)
+
+
+def show_tags(summary: RunSummary) -> None:
+    """Draw passes by tag, when there are tags."""
+    if not summary.tags:
+        return
+    with st.expander(f"By tag ({len(summary.tags)})"):
+        rows = [{"tag": plain_line(tag, 60), "passed": rate_words(one)} for tag, one in summary.tags.items()]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, height="content")
+
+
 def show_halves(summary: RunSummary) -> None:
-    """Draw the metrics of retrieval and generation side by side, then safety and cost."""
+    """Draw the metrics of retrieval and generation side by side, then latency and cost."""
     for column, half, title in zip(
         st.columns(2), ("retrieval", "generation"), ("Retrieval", "Generation"), strict=True
     ):
         column.markdown(f"**{title}**")
         column.dataframe(
-            _metrics_table(summary, half), hide_index=True, column_config=_METRIC_COLUMNS, height="content"
+            _metrics_table(summary, half), hide_index=True, column_config=_METRIC_COLUMNS, height=METRICS_HEIGHT
         )
     latencies = ", ".join(f"{step} {seconds(median)}" for step, median in summary.latency_s.items())
     cost = f"cost {summary.cost:,.4g} in all" if summary.cost is not None else "no cost was reported"

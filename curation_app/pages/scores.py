@@ -1,16 +1,22 @@
 """The Scores page: run a pipeline over a set, read its scorecard, open any item."""
 
+from functools import partial
+
 import streamlit as st
 
+from curation_app.components import scorecard_view
 from curation_app.components.item_view import show_item
 from curation_app.components.next_step import show_next_step
 from curation_app.components.page_text import markdown_text
-from curation_app.components.run_panel import show_run_form, show_running
-from curation_app.components.scorecard_view import choose_item, show_halves, show_headline, show_modes_and_causes
+from curation_app.components.run_panel import show_opening, show_run_form, show_running
 from curation_app.service.item_reading import read_item
 from curation_app.service.run_history import StoredRun, baseline_summary, load_report, stored_runs
 from curation_app.workspace import Workspace, app_workspace
 from evalsets.errors import ErrataError
+from evalsets.report import Report, load_clock
+from evalsets.report_formats import render
+
+_SUFFIXES = {"text": "txt", "markdown": "md", "html": "html", "junit": "xml", "json": "json"}
 
 
 def _choose_run(runs: list[StoredRun]) -> StoredRun:
@@ -22,19 +28,29 @@ def _choose_run(runs: list[StoredRun]) -> StoredRun:
 
 
 def _show_run(workspace: Workspace, run: StoredRun, runs: list[StoredRun]) -> None:
-    show_headline(run.summary, baseline_summary(workspace, run.summary.set_name))
-    show_modes_and_causes(run.summary)
-    show_halves(run.summary)
+    scorecard_view.show_headline(run.summary, baseline_summary(workspace, run.summary.set_name))
+    scorecard_view.show_modes_and_causes(run.summary)
+    scorecard_view.show_bars(run.summary)
+    scorecard_view.show_halves(run.summary)
+    scorecard_view.show_tags(run.summary)
     st.subheader("Items")
     report = load_report(run.path)
-    item_id = choose_item(report.items)
+    item_id = scorecard_view.choose_item(report.items)
     if item_id:
         reading = read_item(workspace, report, item_id, runs)
         if reading is not None:
             show_item(reading)
     else:
         st.caption("Click a row to read the item.")
-    st.download_button("Download the report (JSON)", report.to_bytes, f"{run.summary.run_id}.json", "application/json")
+    _show_downloads(run, report)
+
+
+def _show_downloads(run: StoredRun, report: Report) -> None:
+    clock = load_clock(run.path)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Download the report as")
+        for form, suffix in _SUFFIXES.items():
+            st.download_button(form, partial(render, report, form, clock), f"{run.summary.run_id}.{suffix}")
 
 
 def main() -> None:
@@ -45,6 +61,7 @@ def main() -> None:
     try:
         show_run_form(workspace)
         show_running(workspace)
+        show_opening(workspace)
         runs = stored_runs(workspace)
         if not runs:
             st.info("No run is stored yet. Start one above, or with `errata run`.")

@@ -1,7 +1,8 @@
 """The stored runs of a workspace: a small summary beside each report, so that hundreds open at once."""
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from curation_app.workspace import Workspace
 from evalsets.baseline import BASELINE_NAME
-from evalsets.errors import ErrataError
-from evalsets.report import Report, load_clock
+from evalsets.errors import BadInputError, ErrataError
+from evalsets.report import ModeFigures, Report, load_clock
 from evalsets.statistics import wilson_interval
 
 SUMMARY_SUFFIX = ".summary.json"
 _BESIDE = (SUMMARY_SUFFIX, ".clock.json", ".run.json", ".progress.json")
-SUMMARY_VERSION = 1
+SUMMARY_VERSION = 2
 HEADLINE_FIGURES = ("retrieval_recall", "answer_accuracy", "refusal_rate")
 
 
@@ -34,6 +35,19 @@ class Measured(BaseModel):
     higher_is_better: bool = True
     half: str = ""
     scale: str = "graded"
+    is_proxy: bool = False
+
+
+class BarLine(BaseModel):
+    """One metric of the scorecard against its bar; `value` None was not measured, which is no pass."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    value: float | None
+    bar: float
+    passes: bool
+    measured_by: str = ""
     is_proxy: bool = False
 
 
@@ -63,6 +77,9 @@ class RunSummary(BaseModel):
     figures: dict[str, Measured]
     """The three headline figures and every metric."""
     modes: dict[str, Measured]
+    tags: dict[str, Measured] = {}
+    scorecard: tuple[BarLine, ...] = ()
+    """The scorecard of all items against its bars."""
     causes: dict[str, int]
     cost: float | None = None
     latency_s: dict[str, float] = {}
@@ -113,6 +130,20 @@ def summarise(path: Path) -> RunSummary:
     draft.write_bytes(orjson.dumps(summary.model_dump(mode="json")))
     draft.replace(target)
     return summary
+
+
+def keep_report(workspace: Workspace, name: str, content: bytes) -> Path:
+    """Put a report made elsewhere among the stored runs; the same content is kept once. Raises when it is no report."""
+    try:
+        wire = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise BadInputError(f"{name!r} is not JSON: {error}") from error
+    report = Report.parse(wire, where=name)
+    stem = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in Path(name).stem)[:80]
+    path = workspace.runs_folder / f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}.json"
+    if not path.exists():
+        report.save(path)
+    return path
 
 
 def load_report(path: Path) -> Report:
@@ -170,15 +201,37 @@ def _summary_of(report: Report, path: Path) -> RunSummary:
         failed=report.failed,
         not_scored=report.not_scored,
         figures={**_headline(report, len(counted)), **_metrics(report)},
-        modes={
-            mode: _rate(figures.rate, figures.passed, figures.total, (figures.low, figures.high))
-            for mode, figures in report.modes.items()
-        },
+        modes=_groups(report.modes),
+        tags=_groups(report.tags),
+        scorecard=_scorecard(report),
         causes=dict(report.causes),
         cost=cost.value * cost.scored if cost is not None and cost.value is not None else None,
         latency_s={step: times["median"] for step, times in clock.latency.items()} if clock else {},
         known_failing=report.known_failing,
         outcomes={item.id: int(item.passed) if item.is_scored else -1 for item in report.items},
+    )
+
+
+def _groups(groups: Mapping[str, ModeFigures]) -> dict[str, Measured]:
+    return {
+        name: _rate(figures.rate, figures.passed, figures.total, (figures.low, figures.high))
+        for name, figures in groups.items()
+    }
+
+
+def _scorecard(report: Report) -> tuple[BarLine, ...]:
+    card = report.scorecards.get("all")
+    lines = card.lines if card else ()
+    return tuple(
+        BarLine(
+            name=line.name,
+            value=line.value,
+            bar=line.bar,
+            passes=line.passes,
+            measured_by=line.measured_by,
+            is_proxy=line.is_proxy,
+        )
+        for line in lines
     )
 
 
