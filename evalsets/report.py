@@ -37,10 +37,11 @@ class PipelineRef(StrictModel):
 
 
 class JudgeRef(StrictModel):
-    """Which judge decided; `may_gate` is false while nobody has checked a model's verdicts against people's."""
+    """Which judge decided; a model may gate only once people have graded its verdicts."""
 
     name: str
     fingerprint: str
+    is_model: bool = False
     may_gate: bool = True
     note: str = ""
 
