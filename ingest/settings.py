@@ -44,8 +44,8 @@ class SignalSettings(_Section):
     """A session is over when its source has been active for this long after its last turn."""
     rephrase_window_minutes: float = Field(10.0, gt=0)
     """How soon the next question must follow to count as asked again, in one session or a new one."""
-    rephrase_threshold: float = Field(0.5, gt=0, lt=1)
-    """From which probability a pair of questions counts as a rephrase."""
+    rephrase_strictness: float = Field(1.0, gt=0)
+    """Multiplies the odds from which two questions count as a rephrase: 2 calls fewer, 0.5 more."""
     regenerate_seconds: float = Field(60.0, gt=0)
     slow_factor: float = Field(5.0, gt=1)
     """Slow means this many times the median latency of the model, and at least `slow_floor_ms`."""

@@ -3,30 +3,48 @@
 from collections.abc import Sequence
 
 CORRECTION = (
-    r"i (?:mean|meant|was asking|was thinking|asked|asked about|am asking|'m asking)\b",
-    r"^(?:no|nope|not quite|wait|sorry|oops)\b ?[,.!;:-]",
+    r"\bi (?:just |only |actually |really )?(?:mean|meant)\b",
+    r"^(?:no|nope|sorry|oops|not quite|not exactly|wait,? no)\b ?[,.!;:-]",
     r"^(?:no|oops|sorry) (?:i|that|it|not)\b",
-    r"\b(?:rephrase|reword|in other words|to be clear|to clarify|let me (?:explain|clarify|be clearer))\b",
-    r"\b(?:correction|typo)\b",
+    r"\bi(?:'m| am| was)(?: \w+)? (?:asking|talking about|referring to)\b",
+    r"\bi (?:already )?asked\b",
+    r"\b(?:rephrase|reword|in other words|correction|typo|to clarify|let me (?:clarify|explain))\b",
     r"\bnot (?:what|the one) i (?:asked|meant|wanted|need)",
-    r"\b(?:ich meinte|ich meine|je veux dire|je voulais dire|quise decir|me refiero|intendevo|quis dizer|ik bedoel)",
+    r"\b(?:ich meinte|ich meine|je veux dire|je voulais dire|quise decir|me refiero|intendevo|quis dizer|ik bedoel)\b",
 )
-"""The user says that the question was misread, or mends it."""
+"""The user mends the question or says that it was misread."""
 
+_NOT = r"(?:is|are|does|do|was|were|did|ca|could|wo|would|should|have|has)n't"
+_IT = r"(?:it|they|there|that|this|these|those|he|she|you|i|we)\b"
 DOUBT = (
-    r"^(?:so|then)?,? ?(?:are you|do you mean|you mean|you say|you said|what do you mean|did you say|you give)\b",
-    r"^(?:so,? )?(?:is|are) (?:that|those|these|this) (?:all|it|the only|correct|right|true|everything)\b",
-    r"\b(?:are you sure|is that (?:right|correct|true)|check (?:again|one more time|once more)|double.check)\b",
-    r"\bi(?: am|'m)(?: a (?:little|bit))?(?: not sure i (?:understand|follow)| confused|,? i'm lost)\b",
-    r"\bi (?:don't|do not|didn't) (?:understand|follow|get it)\b",
-    r"\b(?:i (?:heard|read|saw|think i saw)|i was told)\b",
-    r"\b(?:my|a) (?:friend|neighbou?r|colleague)s? (?:says|said|told|has)\b",
-    r"^(?:but|however|actually|really|are you saying)\b",
-    r"^(?:isn't|aren't|doesn't|don't|wasn't|weren't|didn't|can't|couldn't|won't|shouldn't)\b",
-    r",? (?:correct|right|isn't it|aren't they|didn't they|doesn't it|is it not)\s?\?+$",
-    r"^what ?\?",
+    r"\b(?:do|did) you (?:mean|say)\b",
+    r"\bwhat (?:do|did|does) (?:you|it|that|this) mean\b",
+    r"\bare you (?:saying|sure)\b",
+    r"\byou (?:sure|just said|say|said|mean|meant|told me|gave me|give me an?)\b",
+    rf"(?:^|[.,;!?] )(?:so |but |and |then |well |hmm,? )*{_NOT} {_IT}",
+    rf", {_NOT} (?:it|they|he|she|you)\s?\?",
+    r"\b(?:correct|right|true)\s?\?+\s*$",
+    r"\b(?:is|are|was|were) (?:that|those|these|this|they|it) (?:all|the only|it|everything|correct|right|true)\b",
+    r"\b(?:confused|confusing|doesn't make sense|not clear|unclear|not sure (?:i|what|if i))\b",
+    r"\b(?:don't|do not|didn't|did not|can't|cannot) (?:understand|follow|get (?:it|that|this))\b",
+    r"\bi (?:have |'ve )?(?:heard|thought|was told|think i saw)\b",
+    r"\bi read (?:that|somewhere|elsewhere)\b",
+    r"\b(?:he|she|friend|neighbou?r|boss|colleague|website|site|article) (?:says?|said|tells?|told)\b|\btold me\b",
+    r"\b(?:check|look|search|try) (?:again|one more time|once more)\b|\bdouble.check\b|\bone more time\b",
+    r"\bi (?:want|need|would like|just want) to (?:confirm|verify|make sure)\b",
+    r"\b(?:can|could) you (?:please )?(?:confirm|verify|clarify)\b",
+    r"\b(?:be )?more (?:specific|concrete|precise)\b",
+    r"^what ?[?!]|\breally ?\?|\?!|!\?",
 )
-"""The user questions the answer or asks what was meant by it."""
+"""The user questions the answer, or asks what was meant by it."""
+
+FOLLOWING_ON = (
+    r"^(?:(?:and|ok|okay|so|thanks|thank you|great|interesting|i see|oh|yes|hmm)[,.!]? )*(?:what|how) (?:about|else)\b",
+    r"\b(?:another|other|others|else|next|besides|also|as well|too|examples?|more about|difference|compare[ds]?)\b",
+    r"\b(?:vs|versus|advantages?|first|best|famous)\b",
+    r"^(?:and|tell me|thanks|great|interesting|oh|yes)\b",
+)
+"""The user goes on from an answer that served: a follow-up, not a rephrase."""
 
 COMPLAINT = (
     r"\b(?:that|this|it)(?: is|'s| was) (?:not (?:right|correct|true|helpful|what)|wrong|incorrect|useless|no help)\b",
