@@ -41,7 +41,6 @@ class JudgeRef(StrictModel):
 
     name: str
     fingerprint: str
-    is_model: bool = False
     may_gate: bool = True
     note: str = ""
 

@@ -125,18 +125,6 @@ def _judged_end(end: _End, not_scored: int, total: int, most: float) -> _End:
     return _End("incomplete", f"{not_scored} of {total} items could not be scored; at most {most:.0%} may")
 
 
-def _judge_ref(plan: RunPlan) -> JudgeRef:
-    """Return the judge; a model starts without the right to gate, which its grades give it when a gate is asked."""
-    is_model = bool(getattr(plan.judge, "is_model", False))
-    return JudgeRef(
-        name=plan.judge.name,
-        fingerprint=plan.judge.fingerprint,
-        is_model=is_model,
-        may_gate=not is_model,
-        note="nobody has checked its verdicts" if is_model else "",
-    )
-
-
 def _pipeline_ref(plan: RunPlan) -> PipelineRef:
     pipeline = plan.pipeline
     return PipelineRef(

@@ -52,7 +52,7 @@ def gate(
     """Compare a run with its baseline: exit 0 passed, 1 failed, 3 the set no longer fits the corpus, 4 incomplete."""
     import json
 
-    from curation_app.service.gating import baseline_of, gate_settings, with_judge_right
+    from curation_app.service.gating import baseline_of, gate_settings
     from curation_app.service.judging import with_judge_checked
     from evalsets.gate import evaluate
     from evalsets.gate_formats import render_gate

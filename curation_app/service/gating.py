@@ -24,19 +24,6 @@ def baseline_folder(name: str, folder: Path | None) -> Path:
     return workspace.sets_folder / set_name(workspace, name)
 
 
-def with_judge_right(report: Any, folder: Path | None) -> Any:
-    """Return the parsed report with its judge's right to gate as the grades beside the set give it now."""
-    judge = report.get("judge") if isinstance(report, Mapping) else None
-    if not judge or not judge.get("is_model"):
-        return report
-    from evalsets.judges.grading import may_gate
-
-    workspace = workspace_or_none(folder)
-    place = workspace.sets_folder / report["eval_set"]["name"] if workspace is not None else None
-    right = may_gate(judge["fingerprint"], place)
-    return {**report, "judge": {**judge, "may_gate": right.allowed, "note": right.reason}}
-
-
 def baseline_of(report: Any, folder: Path | None) -> Path:
     """Return the baseline of the set that a parsed report is of."""
     if not isinstance(report, Mapping) or "eval_set" not in report:

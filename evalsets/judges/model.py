@@ -95,7 +95,6 @@ class ModelJudge:
         parameters: JudgeParameters | None = None,
     ) -> None:
         """Take a pydantic-ai model, its name (`openai:…`), or a function that makes one for the running loop."""
-        self.is_model = True
         self._model = model
         self._prompts = prompts or load_prompts()
         self._parameters = parameters or JudgeParameters()

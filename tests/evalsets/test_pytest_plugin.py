@@ -7,7 +7,7 @@ from evalsets.playground import CORPUS_PATH, SET_PATH
 from tests.evalsets.test_running_eight_items import write_eight_items
 
 pytest_plugins = ("pytester",)
-assert np.ndarray
+assert np.__name__ == "numpy"
 LEAN = ("-p", "no:hypothesispytest", "-p", "no:xdist", "-p", "no:cacheprovider")
 """Plugins of this project's own tests that the runs inside these tests need not load."""
 
