@@ -5,7 +5,7 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from curation_app.cli.entry import COMMAND_MODULES, _assemble
+from curation_app.cli.entry import COMMAND_MODULES, assemble
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 HEAD = """# Commands
@@ -17,7 +17,7 @@ or bad data, 3 the set no longer fits the corpus, 4 run incomplete, 130 interrup
 
 def reference() -> str:
     """Return the whole page: one section a command, its help text and its options."""
-    root = get_command(_assemble(list(COMMAND_MODULES)))
+    root = get_command(assemble(list(COMMAND_MODULES)))
     return HEAD + "".join(_section(command, f"errata {name}") for name, command in sorted(_commands(root).items()))
 
 

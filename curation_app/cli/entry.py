@@ -41,7 +41,7 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.write(f"errata {version('errata-evals')}\n")
         return ExitCode.DONE
     try:
-        result = get_command(_app_for(argv)).main(args=list(argv), prog_name="errata", standalone_mode=False)
+        result = get_command(app_for(argv)).main(args=list(argv), prog_name="errata", standalone_mode=False)
     except ErrataError as error:
         return _fail(str(error), error.exit_code)
     except ClickException as error:
@@ -59,13 +59,15 @@ def _fail(message: str, code: ExitCode) -> int:
     return code
 
 
-def _app_for(argv: Sequence[str]) -> typer.Typer:
+def app_for(argv: Sequence[str]) -> typer.Typer:
+    """Return the command line holding only the module that `argv` needs; every module where it names none."""
     command = next((word for word in argv if not word.startswith("-")), "")
     owners = [module for module, names in COMMAND_MODULES.items() if command in names]
-    return _assemble(owners or list(COMMAND_MODULES))
+    return assemble(owners or list(COMMAND_MODULES))
 
 
-def _assemble(modules: Sequence[str]) -> typer.Typer:
+def assemble(modules: Sequence[str]) -> typer.Typer:
+    """Return the command line with the commands of these modules."""
     root = typer.Typer(
         help="Turn production logs of a RAG assistant into a versioned eval set, score pipelines on it and gate CI.",
         no_args_is_help=True,
