@@ -1,30 +1,31 @@
 """The demo: once around the loop on the sample, and a workspace to open the app on."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from curation_app.cli.entry import run
 from curation_app.review_store import ReviewStore
-from curation_app.service.demonstrating import SET_NAME, prepare_demo, run_demo
+from curation_app.service.demonstrating import SET_NAME, prepare_demo
 from curation_app.service.set_places import set_folder
 from curation_app.workspace import find_workspace
 from evalsets.baseline import history
 from evalsets.items import FAILURE_MODES, AuthorKind
 
+pytestmark = pytest.mark.xdist_group("scores")
 
-def test_the_demo_ends_with_a_gate_that_passes_and_one_that_fails(tmp_path: Path) -> None:
-    told: list[str] = []
-    result = run_demo(tmp_path, told.append)
-    assert result.unchanged.passed
-    assert not result.changed.passed
-    assert "retrieval" in result.changed.halves_to_fix
-    workspace = find_workspace(tmp_path)
-    frozen = set_folder(workspace, SET_NAME).load_whole()
+
+def test_the_demo_ends_with_a_gate_that_passes_and_one_that_fails(demo: Any) -> None:
+    assert demo.result.unchanged.passed
+    assert not demo.result.changed.passed
+    assert "retrieval" in demo.result.changed.halves_to_fix
+    frozen = set_folder(demo.workspace, SET_NAME).load_whole()
     assert {item.mode for item in frozen.items} == set(FAILURE_MODES)
     assert {item.labelled_by.kind for item in frozen.items if item.labelled_by} == {AuthorKind.RULE}
-    assert [move.reason for move in history(set_folder(workspace, SET_NAME).root)] == ["first run of the demo"]
-    assert any("1 line could not be read" in line for line in told)
+    moves = history(set_folder(demo.workspace, SET_NAME).root)
+    assert [move.reason for move in moves] == ["first run of the demo"]
+    assert any("1 line could not be read" in line for line in demo.told)
 
 
 def test_a_prepared_demo_is_mined_and_unlabelled_and_preparing_again_changes_nothing(

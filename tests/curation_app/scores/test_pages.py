@@ -1,0 +1,76 @@
+"""The pages of scores, drawn without a browser: with runs, and in an empty workspace."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from curation_app.service.starting import make_workspace
+from curation_app.workspace import WORKSPACE_VARIABLE
+
+pytestmark = pytest.mark.xdist_group("scores")
+
+PAGES = ("scores", "compare", "playground", "judge", "trends", "monitor")
+
+
+def draw(pages: Path, page: str) -> AppTest:
+    app = AppTest.from_file(str(pages / f"{page}.py"), default_timeout=60)
+    app.session_state["reviewer"] = "Ada"
+    app.run()
+    assert not app.exception, [exception.message for exception in app.exception]
+    return app
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_workspace_says_what_to_do_first(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(WORKSPACE_VARIABLE, str(make_workspace(tmp_path).workspace.root))
+    app = draw(Path("curation_app/pages").resolve(), page)
+    assert app.info
+    assert not app.error
+
+
+def test_the_scorecard_shows_counts_and_intervals(in_demo: Path) -> None:
+    app = draw(in_demo, "scores")
+    assert [metric.label for metric in app.metric][:3] == ["Retrieval recall", "Answer accuracy", "Refusal rate"]
+    assert any("28 of 46 (61%" in caption.value for caption in app.caption)
+    assert "failed" in app.markdown[0].value
+
+
+def test_comparing_opens_on_the_baseline_and_the_newest_run(in_demo: Path) -> None:
+    app = draw(in_demo, "compare")
+    assert app.selectbox[0].value == "baseline of the set"
+    assert "2 of 51 items broke and 0 were fixed" in app.markdown[0].value
+
+
+def test_moving_a_slider_flips_the_gate(in_demo: Path) -> None:
+    app = draw(in_demo, "playground")
+    assert "Gate passes" in app.success[0].value
+    app.slider(key="correctness").set_value(0.9).run()
+    assert "Gate fails" in app.error[0].value
+    app.slider(key="correctness").set_value(0.2).run()
+    assert "Gate passes" in app.success[0].value
+
+
+def test_the_judges_verdict_stays_hidden_while_grading(in_demo: Path, demo: Any) -> None:
+    app = draw(in_demo, "judge")
+    before = next(button for button in app.button if button.label == "Passes")
+    assert not any("the judge says" in markdown.value for markdown in app.markdown)
+    before.click().run()
+    after = next(button for button in app.button if button.label == "Passes")
+    assert after.key != before.key
+    assert (demo.workspace.sets_folder / "failures" / "judges").is_dir()
+
+
+def test_the_monitor_shows_a_card_for_each_measure_and_narrows_to_a_model(in_demo: Path) -> None:
+    app = draw(in_demo, "monitor")
+    assert len(app.metric) == 12
+    assert app.metric[0].value == "458"
+    app.selectbox(key="model").set_value("larch-2-large").run()
+    assert not app.exception
+    assert app.metric[0].value == "74"
+
+
+def test_trends_show_the_pipeline_with_most_runs(in_demo: Path) -> None:
+    app = draw(in_demo, "trends")
+    assert app.selectbox(key="pipeline").value == "handbook"
