@@ -4,6 +4,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -72,35 +73,43 @@ def append_event(connection: duckdb.DuckDBPyConnection, event: LabelEvent) -> bo
         content.mode and content.mode.value, content.sub_code or None, json.dumps(sorted(content.gold_chunk_ids)),
         event.undoes or None, json.dumps(content.model_dump(mode="json")), event.created_at,
     ]  # fmt: skip
-    return bool(retried(lambda: connection.execute(insert, values).fetchall()))
+    return bool(rows_of(connection, insert, values))
 
 
-def retried(operation: Callable[[], Result]) -> Result:
-    """Run an autocommitted statement again when a concurrent one got in its way."""
+def in_transaction(connection: duckdb.DuckDBPyConnection, operation: Callable[[], Result]) -> Result:
+    """Run an operation in one transaction, again when a concurrent one got in its way; it must be safe to repeat."""
     for attempt in range(_ATTEMPTS):
+        connection.begin()
         try:
-            return operation()
+            result = operation()
+            connection.commit()
         except (duckdb.TransactionException, duckdb.ConstraintException):
+            _roll_back(connection)
             if attempt == _ATTEMPTS - 1:
                 raise
             time.sleep(random.uniform(0.002, 0.02) * (attempt + 1))  # noqa: S311 - jitter, not a secret
+        except BaseException:
+            _roll_back(connection)
+            raise
+        else:
+            return result
     raise AssertionError("unreachable")
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    """Roll back; a commit that failed has done so already."""
+    with suppress(duckdb.TransactionException):
+        connection.rollback()
 
 
 def insert_candidates(connection: duckdb.DuckDBPyConnection, rows: Any, bodies: Any) -> int:
     """Insert or refresh candidates in one transaction; return how many were new."""
     connection.register("new_rows", rows)
     connection.register("new_bodies", bodies)
-    connection.begin()
-    try:
-        (before,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
-        connection.execute("INSERT OR REPLACE INTO candidates BY NAME SELECT * FROM new_rows")
-        connection.execute("INSERT OR REPLACE INTO candidate_sessions BY NAME SELECT * FROM new_bodies")
-        (after,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
-        connection.commit()
-    except Exception:
-        connection.rollback()
-        raise
+    (before,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
+    connection.execute("INSERT OR REPLACE INTO candidates BY NAME SELECT * FROM new_rows")
+    connection.execute("INSERT OR REPLACE INTO candidate_sessions BY NAME SELECT * FROM new_bodies")
+    (after,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
     return int(after - before)
 
 
@@ -195,7 +204,7 @@ def write_draft(connection: duckdb.DuckDBPyConnection, values: tuple[Any, ...]) 
         INSERT INTO drafts VALUES (?, ?, ?, ?, ?) ON CONFLICT (candidate_id, reviewer, field)
         DO UPDATE SET value = excluded.value, saved_at = excluded.saved_at
     """
-    retried(lambda: connection.execute(upsert, list(values)).fetchall())
+    rows_of(connection, upsert, values)
 
 
 def read_draft(

@@ -1,7 +1,7 @@
 """The review store: candidates, labels, drafts and claims in review.duckdb."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -20,15 +20,16 @@ from curation_app.review_queue import (
 )
 from curation_app.review_reader import ReviewReader
 from curation_app.review_rows import (
+    Result,
     append_event,
     candidate_of,
     candidate_row,
     current_decision_of,
     holder_of,
+    in_transaction,
     insert_candidates,
     last_decision_of,
     read_draft,
-    retried,
     rows_of,
     session_row,
     write_draft,
@@ -101,87 +102,78 @@ class ReviewStore(ReviewReader):
         now = self._clock()
         rows = pa.Table.from_pylist([candidate_row(c, case_source, batch, now) for c in listed])
         bodies = pa.Table.from_pylist([session_row(c) for c in listed])
-        with self.unit() as connection:
-            return retried(lambda: insert_candidates(connection, rows, bodies))
+        return self._atomically(lambda connection: insert_candidates(connection, rows, bodies))
 
     def next_item(self, reviewer: str, filters: QueueFilter | None = None) -> ReviewItem | None:
         """Claim the item this reviewer should see next and return it; None when none is left.
 
         An item the reviewer already holds and has not decided comes first, so that a reload returns to it.
         """
-        with self.unit() as connection:
-            return self._next(connection, reviewer, filters or QueueFilter())
+        return self._atomically(lambda connection: self._next(connection, reviewer, filters or QueueFilter()))
 
     def item(self, candidate_id: str, reviewer: str) -> ReviewItem:
         """Return one candidate for this reviewer, claiming it when it is free; others may read a held one."""
-        with self.unit() as connection:
-            return self._open(connection, candidate_id, reviewer)
+        return self._atomically(lambda connection: self._open(connection, candidate_id, reviewer))
 
     def step(self, candidate_id: str, reviewer: str, filters: QueueFilter, *, by: int) -> ReviewItem | None:
         """Leave an item undecided and open the free one `by` places further in the list, or None at its end."""
-        query, values = browsing_query(reviewer, filters, share=self.double_label_share, now=self._clock())
-        with self.unit() as connection:
-            ids = [key for (key,) in rows_of(connection, query, values)]
-            if candidate_id not in ids:
-                return self._next(connection, reviewer, filters)
-            place = ids.index(candidate_id)
-            ahead = ids[place + 1 :] if by > 0 else ids[:place][::-1]
-            for other in ahead:
-                if self._claim(connection, other, reviewer) == reviewer:
-                    self._release(connection, candidate_id, reviewer)
-                    return self._open(connection, other, reviewer)
-        return None
+        return self._atomically(lambda connection: self._step(connection, candidate_id, reviewer, filters, by))
 
     def claim(self, candidate_id: str, reviewer: str) -> str:
         """Claim an item by compare-and-swap; return the name of its holder, which is `reviewer` on success."""
-        with self.unit() as connection:
-            return self._claim(connection, candidate_id, reviewer)
+        return self._atomically(lambda connection: self._claim(connection, candidate_id, reviewer))
 
     def release(self, candidate_id: str, reviewer: str) -> None:
         """Give up a claim."""
-        with self.unit() as connection:
-            self._release(connection, candidate_id, reviewer)
+        self._atomically(lambda connection: self._release(connection, candidate_id, reviewer))
 
     def save_draft(self, candidate_id: str, reviewer: str, fields: Mapping[str, Any]) -> DraftSaved:
         """Write the given fields of a reviewer's draft (JSON-ready values) and prolong the claim."""
         unknown = sorted(set(fields) - set(LabelContent.model_fields))
         if unknown:
             raise BadInputError(f"a label has no field {unknown[0]!r}; it has {', '.join(LabelContent.model_fields)}")
-        with self.unit() as connection:
-            saved_at = self._clock()
+        saved_at = self._clock()
+
+        def save(connection: duckdb.DuckDBPyConnection) -> str:
             for field, value in fields.items():
                 write_draft(connection, (candidate_id, reviewer, field, json.dumps(value), saved_at))
-            holder = self._claim(connection, candidate_id, reviewer)
+            return self._claim(connection, candidate_id, reviewer)
+
+        holder = self._atomically(save)
         return DraftSaved(saved_at, "" if holder == reviewer else holder)
 
     def save_shared_draft(self, candidate_id: str, fields: Mapping[str, Any]) -> None:
         """Write what every reviewer of a candidate starts from, such as the text of an imported case."""
         saved_at = self._clock()
-        with self.unit() as connection:
+
+        def save(connection: duckdb.DuckDBPyConnection) -> None:
             for field, value in fields.items():
                 write_draft(connection, (candidate_id, EVERYONE, field, json.dumps(value), saved_at))
+
+        self._atomically(save)
 
     def submit(self, decision: Decision) -> bool:
         """Append a decision and release the claim; False when its token was used before, so nothing was added.
 
         Raises ClaimLostError when another reviewer holds the item; the text is then kept as a draft.
         """
-        with self.unit() as connection:
-            return self._submit(connection, decision)
+        return self._atomically(lambda connection: self._submit(connection, decision))
 
     def submit_and_next(self, decision: Decision, filters: QueueFilter | None = None) -> ReviewItem | None:
         """Submit and claim the next item in one unit of work."""
-        with self.unit() as connection:
+
+        def advance(connection: duckdb.DuckDBPyConnection) -> ReviewItem | None:
             self._submit(connection, decision)
             return self._next(connection, decision.reviewer, filters or QueueFilter())
+
+        return self._atomically(advance)
 
     def adjudicate(self, candidate_id: str, reviewer: str, content: LabelContent, *, token: str) -> bool:
         """Append the result that settles a disagreement; a content without a mode says that nothing failed."""
         if not content.note.strip():
             raise BadInputError("an adjudication needs its reason in the note: write why, then save again")
         decision = Decision(candidate_id, reviewer, DecisionKind.ADJUDICATE, content, token)
-        with self.unit() as connection:
-            return self._append(connection, decision)
+        return self._atomically(lambda connection: self._append(connection, decision))
 
     def last_decision(self, reviewer: str) -> LabelEvent | None:
         """Return the reviewer's newest decision that is not undone: what `undo` would take back."""
@@ -193,21 +185,12 @@ class ReviewStore(ReviewReader):
 
         Returns the decision taken back, or None when there is none or it was taken back before.
         """
-        with self.unit() as connection:
-            last = last_decision_of(connection, reviewer)
-            if last is None or (token is not None and token != last.token):
-                return None
-            taking_back = Decision(
-                last.candidate_id, reviewer, DecisionKind.UNDO, LabelContent(), f"undo-{last.token}", undoes=last.token
-            )
-            appended = self._append(connection, taking_back)
-            self._claim(connection, last.candidate_id, reviewer)
-            return last if appended else None
+        return self._atomically(lambda connection: self._undo(connection, reviewer, token))
 
     def import_events(self, events: Iterable[LabelEvent]) -> int:
         """Append events as they are, in the order given; return how many were new by their token."""
-        with self.unit() as connection:
-            return sum(append_event(connection, event) for event in events)
+        listed = list(events)
+        return self._atomically(lambda connection: sum(append_event(connection, event) for event in listed))
 
     def rename_code(
         self, mode: Mode, old: str, new: str, *, reviewer: str, candidate_ids: Sequence[str] | None = None
@@ -220,6 +203,36 @@ class ReviewStore(ReviewReader):
         wanted = None if candidate_ids is None else list(candidate_ids)
         with self.unit() as connection:
             connection.execute(insert, [mode.value, old, new, wanted, reviewer, self._clock()]).fetchall()
+
+    def _atomically(self, work: Callable[[duckdb.DuckDBPyConnection], Result]) -> Result:
+        """Do one unit of work in one transaction: one write to disk, and all of it or nothing."""
+        with self.unit() as connection:
+            return in_transaction(connection, lambda: work(connection))
+
+    def _step(
+        self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str, filters: QueueFilter, by: int
+    ) -> ReviewItem | None:
+        query, values = browsing_query(reviewer, filters, share=self.double_label_share, now=self._clock())
+        ids = [key for (key,) in rows_of(connection, query, values)]
+        if candidate_id not in ids:
+            return self._next(connection, reviewer, filters)
+        place = ids.index(candidate_id)
+        for other in ids[place + 1 :] if by > 0 else ids[:place][::-1]:
+            if self._claim(connection, other, reviewer) == reviewer:
+                self._release(connection, candidate_id, reviewer)
+                return self._open(connection, other, reviewer)
+        return None
+
+    def _undo(self, connection: duckdb.DuckDBPyConnection, reviewer: str, token: str | None) -> LabelEvent | None:
+        last = last_decision_of(connection, reviewer)
+        if last is None or (token is not None and token != last.token):
+            return None
+        taking_back = Decision(
+            last.candidate_id, reviewer, DecisionKind.UNDO, LabelContent(), f"undo-{last.token}", undoes=last.token
+        )
+        appended = self._append(connection, taking_back)
+        self._claim(connection, last.candidate_id, reviewer)
+        return last if appended else None
 
     def _next(self, connection: duckdb.DuckDBPyConnection, reviewer: str, filters: QueueFilter) -> ReviewItem | None:
         query, values = available_query(reviewer, filters, share=self.double_label_share, now=self._clock())
@@ -261,12 +274,12 @@ class ReviewStore(ReviewReader):
             WHERE claims.reviewer = excluded.reviewer OR claims.expires_at <= ?
             RETURNING reviewer
         """
-        taken = retried(lambda: connection.execute(swap, [candidate_id, reviewer, expires_at, now]).fetchall())
+        taken = rows_of(connection, swap, [candidate_id, reviewer, expires_at, now])
         return reviewer if taken else holder_of(connection, candidate_id, now) or reviewer
 
     def _release(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> None:
         release = "UPDATE claims SET expires_at = ? WHERE candidate_id = ? AND reviewer = ?"
-        retried(lambda: connection.execute(release, [self._clock(), candidate_id, reviewer]).fetchall())
+        rows_of(connection, release, [self._clock(), candidate_id, reviewer])
 
     def _submit(self, connection: duckdb.DuckDBPyConnection, decision: Decision) -> bool:
         if decision.kind is DecisionKind.LABEL and decision.content.mode is None:

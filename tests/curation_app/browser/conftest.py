@@ -1,0 +1,171 @@
+"""The app served on a free port, and reviewers who sit before it in headless Chromium."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from curation_app.service.labelling import Desk, open_desk
+from curation_app.service.starting import make_workspace
+from ingest.candidates import Candidate
+
+CHUNKS = (
+    ("kb-002#1", "kb-002", 1, "Invoices are sent on the first day."),
+    ("kb-003#0", "kb-003", 0, "Refunds for annual plans take 30 days."),
+    ("kb-003#1", "kb-003", 1, "Monthly plans can be cancelled within 14 days of payment."),
+    ("kb-004#0", "kb-004", 0, "Ask billing for a refund by mail within one month."),
+)
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+class Server:
+    """One process that serves a workspace on one port, to be killed and started again."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.workspace = workspace
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "curation_app.serving", f"--server.port={self.port}"]
+        self.process = subprocess.Popen(
+            [*command, "--server.address=127.0.0.1"],
+            env={**os.environ, "ERRATA_WORKSPACE": str(self.workspace)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                httpx.get(f"{self.url}/_stcore/health", timeout=1)
+            except httpx.TransportError:
+                time.sleep(0.1)
+            else:
+                return
+        raise AssertionError("the app did not start within a minute")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+
+
+class Reviewer:
+    """One person's browser on the Label page."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def open(self, path: str = "label") -> None:
+        self.page.goto(f"{self.url}/{path}")
+
+    def wait_for_item(self) -> str:
+        self.page.wait_for_selector(".errata-question", timeout=30_000)
+        self.page.wait_for_selector("html[data-errata-token]", state="attached")
+        self.settle()
+        return self.question
+
+    @property
+    def question(self) -> str:
+        return self.page.inner_text(".errata-question").strip()
+
+    @property
+    def token(self) -> str:
+        return str(self.page.evaluate("document.documentElement.dataset.errataToken || ''"))
+
+    @property
+    def status(self) -> str:
+        return self.page.inner_text(".status")
+
+    def settle(self) -> None:
+        """Wait until nothing is on its way, and the pause after a new item is over."""
+        self.page.wait_for_function(
+            "() => { const s = window.__errataLabel; return s && !s.inFlight && !s.queue.length && !s.dirty.size"
+            " && performance.now() - s.renderedAt > 150 }",
+            timeout=30_000,
+        )
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+        self.settle()
+
+    def advance(self, key: str) -> str:
+        before = self.token
+        self.page.keyboard.press(key)
+        self.page.wait_for_function(
+            "before => (document.documentElement.dataset.errataToken || '') !== before", arg=before, timeout=30_000
+        )
+        self.settle()
+        return self.question
+
+    def write(self, label: str, text: str) -> None:
+        self.page.get_by_label(label).focus()
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Escape")
+        self.settle()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = open_desk(make_workspace(tmp_path / "workspace").workspace)
+    with made.logs.unit() as connection:
+        connection.executemany(
+            "INSERT INTO corpus_chunks (chunk_id, doc_id, position, text, text_hash, added_at) "
+            "VALUES (?, ?, ?, ?, '', now())",
+            CHUNKS,
+        )
+    return made
+
+
+@pytest.fixture
+def server(desk: Desk) -> Iterator[Server]:
+    served = Server(desk.workspace.root)
+    yield served
+    served.kill()
+
+
+@pytest.fixture
+def reviewer(chromium: Browser, server: Server) -> Iterator[Callable[..., Reviewer]]:
+    """Seats a reviewer of the given name before a browser of their own."""
+    contexts = []
+
+    def seat(name: str, **options: Any) -> Reviewer:
+        context = chromium.new_context(viewport={"width": 1440, "height": 900}, **options)
+        contexts.append(context)
+        context.add_cookies([{"name": "errata_reviewer", "value": name, "url": server.url}])
+        return Reviewer(context.new_page(), server.url)
+
+    yield seat
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def add_candidates(desk: Desk, make_candidate: Callable[..., Candidate]) -> Callable[[int], None]:
+    def add(count: int) -> None:
+        desk.store.add_candidates([make_candidate(n, priority=1 - n / 10_000) for n in range(count)])
+
+    return add
