@@ -20,6 +20,7 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
     "curation_app.cli.set_commands": ("check", "diff", "verify", "coverage", "git-setup", "git-textconv"),
     "curation_app.cli.freeze_commands": ("freeze", "retire", "known-failing", "restore", "upkeep"),
     "curation_app.cli.drift_commands": ("drift",),
+    "curation_app.cli.holdout_commands": ("holdout",),
     "curation_app.cli.exchange_commands": ("export", "import"),
     "curation_app.cli.run_commands": ("run", "report", "sweep"),
     "curation_app.cli.gate_commands": ("gate", "compare", "baseline"),

@@ -63,10 +63,20 @@ def size(context: Context) -> Iterator[Finding]:
     small = {mode: count for mode in Mode if 0 < (count := counts[mode]) * context.tolerance < 1}
     if small:
         listed = ", ".join(f"{mode} {count} ({100 / count:.0f} points an item)" for mode, count in small.items())
+        tolerance = f"{100 * context.tolerance:g} points"
         yield warning(
-            "too-few",
-            f"one item decides more than the gate's tolerance of {100 * context.tolerance:g} points in: {listed}",
+            "too-few", f"one item decides more than the gate's tolerance of {tolerance} in: {listed}. {_power(context)}"
         )
+
+
+def _power(context: Context) -> str:
+    from evalsets.statistics import smallest_detectable_drop
+
+    items = len(context.eval_set.items)
+    drop = smallest_detectable_drop(items)
+    if drop is None:
+        return f"{items} items in all are too few to tell any drop from chance"
+    return f"{items} items in all show a drop of {100 * drop:.0f} points or more (4 times in 5)"
 
 
 def overdue(context: Context) -> Iterator[Finding]:
