@@ -12,6 +12,7 @@ from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.identity import hex_id, nanoseconds
 
 _CANONICAL_TRACE_ID = 32
+_DIGITS_OF_NS = 19
 _STATUS_CODES = {"STATUS_CODE_OK": 1, "OK": 1, "STATUS_CODE_ERROR": 2, "ERROR": 2}
 _SPAN_LISTS = ("resourceSpans", "resource_spans", "batches")
 _LOG_LISTS = ("resourceLogs", "resource_logs")
@@ -104,8 +105,8 @@ def _canonical_span(span: dict[str, Any], resource: dict[str, Any]) -> RawSpan:
         hex_id(span.get("spanId")),
         hex_id(span.get("parentSpanId")),
         str(span.get("name") or ""),
-        nanoseconds(span.get("startTimeUnixNano")),
-        nanoseconds(span.get("endTimeUnixNano")),
+        _nanoseconds(span.get("startTimeUnixNano")),
+        _nanoseconds(span.get("endTimeUnixNano")),
         code if isinstance(code, int) else _STATUS_CODES.get(code, 0),
         str(status.get("message") or ""),
         _attributes(span.get("attributes")),
@@ -114,6 +115,11 @@ def _canonical_span(span: dict[str, Any], resource: dict[str, Any]) -> RawSpan:
         int(span.get("droppedAttributesCount") or 0),
         resource,
     )
+
+
+def _nanoseconds(value: Any) -> int:
+    is_usual = isinstance(value, str) and len(value) == _DIGITS_OF_NS and value.isdecimal()
+    return int(value) if is_usual else nanoseconds(value)
 
 
 def _attributes(pairs: Any) -> dict[str, Any]:

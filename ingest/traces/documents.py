@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evalsets.chunks import canonical_chunk_id, chunk_text_hash
@@ -41,6 +42,7 @@ _SCORE_KEYS = ("score", "similarity", "relevance_score", "rerank_score", "simila
 _METADATA_KEYS = ("metadata", "meta", "payload", "_source", "fields", "extra_info")
 _NODE_REPR = re.compile(r"id_='?([^,')]+)'?.*?score=([-+.\deE]+|None)")
 _DEEPEST = 4
+_NUMBERED = re.compile(r"([^\d]*?\.)(\d{1,6})\.(.*)", re.DOTALL)
 
 
 class Passage(NamedTuple):
@@ -61,17 +63,18 @@ def settled(passage: Passage, rank: int, stage: str) -> RetrievedChunk | None:
     The chain: the explicit id, the id in the raw output, an id in the metadata, the hash of the text.
     """
     metadata = passage.metadata or {}
+    chunk_id, origin = passage.chunk_id, "explicit"
+    if not chunk_id:
+        chunk_id, origin = passage.output_id, "output"
+    if not chunk_id:
+        chunk_id, origin = _first_id(metadata, _METADATA_ID_KEYS), "metadata"
+    if not chunk_id and passage.text:
+        chunk_id, origin = chunk_text_hash(passage.text), "text_hash"
+    if not chunk_id:
+        return None
     doc_id = passage.doc_id or _first_id(metadata, _DOC_ID_KEYS)
-    for chunk_id, origin in (
-        (passage.chunk_id, "explicit"),
-        (passage.output_id, "output"),
-        (_first_id(metadata, _METADATA_ID_KEYS), "metadata"),
-        (chunk_text_hash(passage.text) if passage.text else None, "text_hash"),
-    ):
-        if chunk_id:
-            score = passage.score if passage.score is not None else _first_number(metadata, _SCORE_KEYS)
-            return RetrievedChunk(chunk_id, passage.text, doc_id, score, rank, stage, origin)
-    return None
+    score = passage.score if passage.score is not None else _first_number(metadata, _SCORE_KEYS)
+    return RetrievedChunk(chunk_id, passage.text, doc_id, score, rank, stage, origin)
 
 
 def chunks_in(value: Any, stage: str = "retriever") -> list[RetrievedChunk]:
@@ -198,7 +201,10 @@ def _first_text(item: dict[str, Any], keys: tuple[str, ...]) -> str | None:
 
 
 def _first_id(item: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((found for key in keys if (found := _id(item.get(key))) is not None), None)
+    for key in keys:
+        if key in item and (found := _id(item[key])) is not None:
+            return found
+    return None
 
 
 def _id(value: Any) -> str | None:
@@ -208,7 +214,10 @@ def _id(value: Any) -> str | None:
 
 
 def _first_number(item: dict[str, Any], keys: tuple[str, ...]) -> float | None:
-    return next((found for key in keys if (found := _number(item.get(key))) is not None), None)
+    for key in keys:
+        if key in item and (found := _number(item[key])) is not None:
+            return found
+    return None
 
 
 def _number(value: Any) -> float | None:
@@ -221,13 +230,27 @@ def _number(value: Any) -> float | None:
     return number if abs(number) != float("inf") and number == number else None  # noqa: PLR0124 - NaN
 
 
+Numbered = dict[str, dict[int, dict[str, Any]]]
+"""Flat keys `prefixN.rest` as prefix, then N, then rest."""
+
+
+def numbered(attributes: dict[str, Any]) -> Numbered:
+    """Return the attributes with a number in their key, by what stands before it, by number, by what stands after."""
+    found: Numbered = {}
+    for key, value in attributes.items():
+        place = _place_of(key)
+        if place is not None:
+            prefix, number, rest = place
+            found.setdefault(prefix, {}).setdefault(number, {})[rest] = value
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _place_of(key: str) -> tuple[str, int, str] | None:
+    place = _NUMBERED.match(key)
+    return (place[1], int(place[2]), place[3]) if place is not None else None
+
+
 def iter_numbered(attributes: dict[str, Any], prefix: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (N, {rest: value}) of the flat keys `prefixN.rest`, in order of N."""
-    grouped: dict[int, dict[str, Any]] = {}
-    start = len(prefix)
-    for key, value in attributes.items():
-        if key.startswith(prefix):
-            number, _, rest = key[start:].partition(".")
-            if number.isdecimal():
-                grouped.setdefault(int(number), {})[rest] = value
-    yield from sorted(grouped.items())
+    yield from sorted(numbered(attributes).get(prefix, {}).items())

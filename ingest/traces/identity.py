@@ -9,6 +9,7 @@ from typing import Any
 TRACE_SOURCE = "trace"
 """The source of every interaction known by a trace id, so that one trace exported by two tools is one interaction."""
 _HEX = re.compile(r"[0-9a-f]+")
+_PLAIN_ID = re.compile(r"(?!0+$)(?:[0-9a-f]{16}){1,2}")
 _BASE64_SIZES = {12: 8, 11: 8, 24: 16, 22: 16}
 """Length of a base64 text, with and without padding, and the bytes of the id it spells."""
 _ISO = re.compile(
@@ -25,6 +26,8 @@ def hex_id(value: Any) -> str:
 
     Base64 (protobuf's JSON), upper case, bytes and integers of one id give the same text. All zeros mean no id.
     """
+    if isinstance(value, str) and _PLAIN_ID.fullmatch(value):
+        return value
     if isinstance(value, bytes | bytearray):
         return _hex_of_bytes(bytes(value))
     if isinstance(value, int) and not isinstance(value, bool):

@@ -47,7 +47,7 @@ class SpanTree:
     def __init__(self, nodes: list[Node]) -> None:
         """Take the merged spans of one trace, in order of start time."""
         self.nodes = nodes
-        self._by_id = {node.span_id: node for node in nodes}
+        self._parents = _acyclic_parents(nodes)
 
     @cached_property
     def ai_nodes(self) -> list[Node]:
@@ -64,13 +64,11 @@ class SpanTree:
         ]
 
     def ancestors(self, node: Node) -> Iterator[Node]:
-        """Yield the known spans above `node`, nearest first; a cycle ends the walk."""
-        seen = {node.span_id}
-        above = self._by_id.get(node.facts.parent)
-        while above is not None and above.span_id not in seen:
-            seen.add(above.span_id)
+        """Yield the known spans above `node`, nearest first."""
+        above = self._parents.get(node.span_id)
+        while above is not None:
             yield above
-            above = self._by_id.get(above.facts.parent)
+            above = self._parents.get(above.span_id)
 
     def of_kind(self, *kinds: str) -> list[Node]:
         """Return the spans of these kinds, in order of start time."""
@@ -79,3 +77,22 @@ class SpanTree:
     def depth(self, node: Node) -> int:
         """Return how many known spans lie above `node`."""
         return sum(1 for _ in self.ancestors(node))
+
+
+def _acyclic_parents(nodes: list[Node]) -> dict[str, Node]:
+    """Return the parent of each span that has a known one; a link that would close a cycle is left out."""
+    by_id = {node.span_id: node for node in nodes}
+    parents: dict[str, Node] = {}
+    settled: set[str] = set()
+    for node in nodes:
+        path = {node.span_id}
+        current = node
+        while current.span_id not in settled:
+            above = by_id.get(current.facts.parent)
+            settled.add(current.span_id)
+            if above is None or above.span_id in path:
+                break
+            parents[current.span_id] = above
+            path.add(above.span_id)
+            current = above
+    return parents

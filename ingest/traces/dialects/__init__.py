@@ -10,18 +10,23 @@ from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
 
 _ERROR_CODE = 2
-_DIALECTS: tuple[Callable[[RawSpan], DialectFacts | None], ...] = (
-    openinference.read,
-    langfuse_sdk.read,
-    traceloop.read,
-    genai.read,
+_DIALECTS: tuple[tuple[frozenset[str], Callable[[RawSpan], DialectFacts | None]], ...] = (
+    (
+        frozenset({"openinference", "llm", "retrieval", "reranker", "annotations", "evaluations", "embedding"}),
+        openinference.read,
+    ),
+    (frozenset({"langfuse"}), langfuse_sdk.read),
+    (frozenset({"traceloop"}), traceloop.read),
+    (frozenset({"gen_ai", "llm"}), genai.read),
 )
+"""The first part of the attribute names of each dialect, and its reader."""
 _HTTP_STATUS_KEYS = ("http.response.status_code", "http.status_code")
 
 
 def facts_of(span: RawSpan) -> DialectFacts:
     """Return what `span` says in whichever dialects it speaks, the first to name a thing counting."""
-    spoken = [said for read in _DIALECTS if (said := read(span)) is not None]
+    heads = {key.partition(".")[0] for key in span.attributes}
+    spoken = [said for marks, read in _DIALECTS if not marks.isdisjoint(heads) and (said := read(span)) is not None]
     merged = spoken[0] if spoken else DialectFacts(SpanFacts())
     for other in spoken[1:]:
         merged = merged.filled_from(other)
@@ -55,6 +60,8 @@ def _http_status(attributes: dict[str, Any]) -> int | None:
 
 def annotation_events(span: RawSpan, merged: DialectFacts) -> list[FeedbackEvent]:
     """Return the votes that stand on `span`, bound to its trace, to the linked one, or to its session."""
+    if not any(".annotation." in key or ".evaluation." in key for key in span.attributes):
+        return []
     return openinference.annotations(span, merged.facts.session_id)
 
 

@@ -22,7 +22,7 @@ from ingest.traces.dialects.values import (
     object_in,
     whole,
 )
-from ingest.traces.documents import Passage, iter_numbered, passages_in, settled
+from ingest.traces.documents import Numbered, Passage, iter_numbered, numbered, passages_in, settled
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.texts import answer_in, parsed, question_in, said
@@ -37,16 +37,21 @@ _INPUT = SpanAttributes.INPUT_VALUE
 _OUTPUT = SpanAttributes.OUTPUT_VALUE
 _JSON = "application/json"
 _MODEL_KEYS = ("llm.response.model_name", SpanAttributes.LLM_MODEL_NAME, "llm.request.model_name")
-_MARKS = (_DOCUMENTS, _RERANKED, _ASKED, _REPLIED, "annotations.", "llm.token_count.")
+_FLAT_METADATA = DocumentAttributes.DOCUMENT_METADATA + "."
+_PLAIN_FIELDS = 4
+"""A passage has an id, a content, a score and its metadata as one object; with more, metadata is flattened."""
 _KINDS = frozenset({"llm", "chain", "retriever", "reranker", "embedding", "tool", "agent", "prompt", "evaluator"})
-_ANNOTATIONS = ("annotations.", "evaluations.", "trace.annotations.", "session.annotations.", "span.annotations.")
+_ANNOTATIONS = frozenset(
+    {"annotations.", "evaluations.", "trace.annotations.", "session.annotations.", "span.annotations."}
+)
 _OFFLINE_PROJECTS = ("playground", "experiment-", "evaluators")
 
 
 def read(span: RawSpan) -> DialectFacts | None:
     """Return what a span in OpenInference attributes says; None when it has none."""
     attributes = span.attributes
-    kind = _kind_of(attributes)
+    groups = numbered(attributes)
+    kind = _kind_of(attributes, groups)
     if not kind:
         return None
     metadata = _metadata_of(attributes)
@@ -59,7 +64,7 @@ def read(span: RawSpan) -> DialectFacts | None:
         metadata=_kept(span, metadata),
     )
     if kind == "llm":
-        _read_model(facts, attributes)
+        _read_model(facts, attributes, groups)
     elif kind == "embedding":
         return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)))
     else:
@@ -68,24 +73,25 @@ def read(span: RawSpan) -> DialectFacts | None:
     if kind in {"retriever", "reranker", "tool"}:
         facts.query = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,)) or facts.question
     if kind in {"retriever", "reranker", "tool", "chain"}:
-        facts.chunks = _chunks(attributes, kind)
+        facts.chunks = _chunks(attributes, groups, kind)
     return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS))
 
 
-def _kind_of(attributes: dict[str, Any]) -> str:
+def _kind_of(attributes: dict[str, Any], groups: Numbered) -> str:
     stated = attributes.get(_KIND)
     kind = stated.lower() if isinstance(stated, str) else ""
     if kind in _KINDS:
         return "prompt" if kind == "llm" and _only_builds_prompt(attributes) else kind
-    if not kind and not any(key.startswith(_MARKS) for key in attributes):
-        return ""  # no attribute of ours: the span may have lost its kind to the limit of attributes
-    if any(key.startswith(_DOCUMENTS) for key in attributes):
+    # The span may have lost its kind to the limit of attributes: what is left of the others tells.
+    if _DOCUMENTS in groups:
         return "retriever"
-    if any(key.startswith(_RERANKED) for key in attributes):
+    if _RERANKED in groups:
         return "reranker"
-    if any(key.startswith((_ASKED, _REPLIED, "llm.token_count.")) for key in attributes):
+    if _ASKED in groups or _REPLIED in groups or SpanAttributes.LLM_TOKEN_COUNT_PROMPT in attributes:
         return "llm"
-    return kind and ("guardrail" if kind == "guardrail" else "chain")
+    if kind or not _ANNOTATIONS.isdisjoint(groups):
+        return "guardrail" if kind == "guardrail" else "chain"
+    return ""
 
 
 def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
@@ -94,9 +100,9 @@ def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
     return "llm.prompt_template.template" in attributes and not has_model
 
 
-def _read_model(facts: SpanFacts, attributes: dict[str, Any]) -> None:
-    facts.question = _last_message(attributes, _ASKED, "user") or _text_of(attributes, _INPUT, question_in)
-    facts.answer = _last_message(attributes, _REPLIED, "assistant") or _text_of(attributes, _OUTPUT, answer_in)
+def _read_model(facts: SpanFacts, attributes: dict[str, Any], groups: Numbered) -> None:
+    facts.question = _last_message(groups.get(_ASKED), "user") or _text_of(attributes, _INPUT, question_in)
+    facts.answer = _last_message(groups.get(_REPLIED), "assistant") or _text_of(attributes, _OUTPUT, answer_in)
     facts.model = name_in(attributes, _MODEL_KEYS)
     facts.input_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_PROMPT))
     facts.output_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_COMPLETION))
@@ -114,9 +120,9 @@ def _text_of(attributes: dict[str, Any], key: str, read_text: Any) -> str | None
     return text
 
 
-def _last_message(attributes: dict[str, Any], prefix: str, role: str) -> str | None:
+def _last_message(messages: dict[int, dict[str, Any]] | None, role: str) -> str | None:
     found = None
-    for _, message in iter_numbered(attributes, prefix):
+    for _, message in sorted((messages or {}).items()):
         stated = message.get(MessageAttributes.MESSAGE_ROLE)
         if stated == role or (stated is None and role == "assistant"):
             found = _content(message) or (found if role == "assistant" else None)
@@ -132,10 +138,10 @@ def _content(message: dict[str, Any]) -> str | None:
     return "\n".join(text for text in texts if text) or None
 
 
-def _chunks(attributes: dict[str, Any], kind: str) -> list[RetrievedChunk]:
+def _chunks(attributes: dict[str, Any], groups: Numbered, kind: str) -> list[RetrievedChunk]:
     stage = "reranker" if kind == "reranker" else "retriever"
-    prefix = _RERANKED if kind == "reranker" else _DOCUMENTS
-    stated = [(rank, _passage(document)) for rank, document in iter_numbered(attributes, prefix)]
+    documents = groups.get(_RERANKED if kind == "reranker" else _DOCUMENTS, {})
+    stated = [(rank, _passage(document)) for rank, document in sorted(documents.items())]
     if not stated and kind in {"chain", "tool"}:
         return []
     if all(passage.chunk_id and passage.text for _, passage in stated) and stated and stated[0][0] == 0:
@@ -161,8 +167,10 @@ def _completed(stated: list[tuple[int, Passage]], output: list[Passage]) -> Iter
 
 def _passage(document: dict[str, Any]) -> Passage:
     metadata = object_in(document.get(DocumentAttributes.DOCUMENT_METADATA))
-    flat = DocumentAttributes.DOCUMENT_METADATA + "."
-    metadata |= {key[len(flat) :]: value for key, value in document.items() if key.startswith(flat)}
+    if len(document) > _PLAIN_FIELDS or not metadata:
+        start = len(_FLAT_METADATA)
+        flat = {key[start:]: value for key, value in document.items() if key.startswith(_FLAT_METADATA)}
+        metadata = {**metadata, **flat}
     return Passage(
         name_in(document, (DocumentAttributes.DOCUMENT_ID,)),
         said(document.get(DocumentAttributes.DOCUMENT_CONTENT)),
@@ -200,8 +208,9 @@ def _offline(span: RawSpan) -> str | None:
 def annotations(span: RawSpan, session_id: str | None) -> list[FeedbackEvent]:
     """Return the votes in `annotations.N.annotation.*` and its kin; a linked span is what they are about."""
     found: list[FeedbackEvent] = []
-    for prefix in _ANNOTATIONS:
-        for number, annotation in iter_numbered(span.attributes, prefix):
+    groups = numbered(span.attributes)
+    for prefix in sorted(_ANNOTATIONS & groups.keys()):
+        for number, annotation in sorted(groups[prefix].items()):
             fields = {key.partition(".")[2] or key: value for key, value in annotation.items()}
             event = _vote(span, prefix, number, fields, session_id)
             if event is not None:

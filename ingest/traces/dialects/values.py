@@ -1,6 +1,6 @@
 """Take single values out of attributes: numbers, names, JSON objects."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -10,18 +10,23 @@ from ingest.traces.texts import said
 SESSION_KEYS = ("session_id", "conversation_id", "thread_id", "sessionId", "conversationId", "threadId", "chat_id")
 USER_KEYS = ("user_id", "userId", "end_user", "end_user_id", "user")
 PROMPT_VERSION_KEYS = ("prompt_version", "prompt_tag", "promptVersion")
+_KEPT_ELSEWHERE = frozenset({*SESSION_KEYS, *USER_KEYS})
 _LONGEST_METADATA = 2_000
 
 
 def name_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
     """Return the first of `keys` that names something, as text."""
     for key in keys:
-        value = attributes.get(key)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if (text := said(value)) is not None:
-            return text.strip()
+        if key in attributes and (name := _name(attributes[key])) is not None:
+            return name
     return None
+
+
+def _name(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    text = said(value)
+    return text.strip() if text is not None else None
 
 
 def whole(value: Any) -> int | None:
@@ -54,13 +59,15 @@ def object_in(value: Any) -> dict[str, Any]:
     return {}
 
 
-def kept_metadata(metadata: Mapping[str, Any], *, without: Iterable[str] = ()) -> dict[str, Any]:
+def kept_metadata(metadata: Mapping[str, Any], *, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the entries worth keeping beside an interaction: no session, user or tool-made keys, nothing long."""
-    dropped = {*SESSION_KEYS, *USER_KEYS, *without}
+    if not metadata:
+        return {}
     return {
         key: value
         for key, value in metadata.items()
-        if key not in dropped
+        if key not in _KEPT_ELSEWHERE
+        and key not in without
         and not key.startswith(("ls_", "lc_", "LANGSMITH_", "langgraph_", "resourceAttributes", "scope", "attributes"))
         and value is not None
         and not (isinstance(value, str) and len(value) > _LONGEST_METADATA)
