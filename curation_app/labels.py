@@ -182,7 +182,7 @@ def accepted_item(candidate: Candidate, case_source: Source, found: Verdict) -> 
         group=candidate.group_id,
         last_reviewed_on=event.created_at.date(),
         sampling=Sampling(signal=candidate.sampling_signal, probability=candidate.inclusion_probability),
-        origin=Origin(session=_hashed(candidate.session_id), interaction=_hashed(candidate.interaction_id)),
+        origin=Origin(session=origin_hash(candidate.session_id), interaction=origin_hash(candidate.interaction_id)),
         labelled_by=event.author,
         reviewed_by=found.reviewed_by,
         note=content.note,
@@ -196,5 +196,6 @@ def _logged(candidate: Candidate) -> Logged:
     return Logged(answer=turn.answer, retrieved_chunk_ids=tuple(chunk.chunk_id for chunk in turn.retrieved))
 
 
-def _hashed(native_id: str) -> str:
+def origin_hash(native_id: str) -> str:
+    """Return the hash by which an item names the session or interaction it was labelled from."""
     return hashlib.sha256(native_id.encode("utf-8", "surrogatepass")).hexdigest()[:16] if native_id else ""

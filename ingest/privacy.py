@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from evalsets.errors import BadInputError
 from ingest.privacy_patterns import (
     CARD_DIGITS,
+    DECIMAL,
     FINDER,
     HINT,
     HINT_PATTERN,
@@ -90,10 +91,6 @@ class Redactor:
         self.counts.clear()
         return rows
 
-    def assembled(self, rows: StagedRows) -> StagedRows:
-        """Finish rows put together from staged spans, whose texts and user ids were taken care of when staged."""
-        return rows
-
     def _json_column(self, values: list[str | None]) -> list[str | None]:
         if self.custom is not None or self._names is not None:
             return [written and self.json(written) for written in values]
@@ -124,7 +121,7 @@ class Redactor:
     def _leaf(self, value: str, key: str, user_id: str | None) -> str:
         if user_id and user_id in value:
             value = value.replace(user_id, self.hash_user(user_id)) if value != user_id else self.hash_user(user_id)
-        if ID_KEY.search(key) and "@" not in value:
+        if (ID_KEY.search(key) and "@" not in value) or (DECIMAL.match(value) and value[:1] != "0"):
             return value
         if value[:1] in ("{", "[") and len(value) > 2:  # noqa: PLR2004 - an empty structure
             return self.json(value)
@@ -160,6 +157,8 @@ class Redactor:
     def _digits(self, match: re.Match[str], found: str) -> str:
         digits = re.sub(r"\D", "", found)
         before = match.string[max(0, match.start() - 40) : match.start()]
+        if DECIMAL.match(found) and "." in found:
+            return found
         if len(digits) in CARD_DIGITS and passes_luhn(digits) and not is_epoch(found):
             return self._placeholder("CARD", digits)
         if follows_account_word(before) and len(digits) >= LEAST_DIGITS - 1:

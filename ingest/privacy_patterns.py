@@ -34,7 +34,7 @@ _IP = r"""
   | (?<![\w:])::(?:[0-9A-Fa-f]{1,4}:){0,6}[0-9A-Fa-f]{1,4}(?![\w:])
 """
 _NUMBER = (
-    r"(?<![\w.,/-])(?:\+|\(\+?)?\d"
+    r"(?<![\w.,:/-])(?:\+|\(\+?)?\d"
     r"(?:[\d]|[ ()./-](?=[\d(+])|\)[ ]?(?=\d)|[ ][(-](?=\d)|[-]\ (?=\d)){5,28}"
     r"\d(?![\w]|[.,]\d)"
 )
@@ -61,6 +61,9 @@ _PHONE_WORD = re.compile(r"(?:phone|tel|call|mobile|fax|whatsapp|handy|telefon|r
 _DATE_LIKE = re.compile(
     r"^(?:19|20)\d\d[-./ ](?:0?[1-9]|1[0-2])[-./ ]\d{1,2}(?:\D|$)|^\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d(?:\D|$)"
 )
+DECIMAL = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$")
+"""A plain number, which is no telephone number unless its digits alone are."""
+_FRACTION = re.compile(r"^\d+\.\d+$")
 _GROUPED = re.compile(r"^\(?\+?\d{1,4}(?:[ ()./-]{1,2}\d{1,7}){1,6}$|^\(\d{2,5}\)[ -]?\d{2,}")
 _BOOK_WORD = re.compile(r"(?:ISBN|ISSN|EAN|GTIN|DOI|version)[\w .:-]{0,8}$", re.IGNORECASE)
 
@@ -103,7 +106,7 @@ def is_phone(found: str, digits: str, before: str) -> bool:
     """Whether a grouped or announced run of digits is a telephone number, not a date or a total."""
     if not LEAST_DIGITS <= len(digits) <= _MOST_DIGITS or _DATE_LIKE.match(found) or is_epoch(found):
         return False
-    if _BOOK_WORD.search(before):
+    if _BOOK_WORD.search(before) or _FRACTION.match(found):
         return False
     if found.startswith(("+", "(+", "(0")) or _PHONE_WORD.search(before):
         return True

@@ -53,6 +53,10 @@ class RowReader:
             self.mapping = self.adapter.reader if isinstance(self.adapter, MappingAdapter) else None
 
     def read(self, read: ReadBlock) -> StagedBlock:
+        """Stage one block and add what the file layer says about it, as tables."""
+        return self._as_tables(self.staged(read))
+
+    def staged(self, read: ReadBlock) -> StagedRows:
         """Stage one block and add what the file layer says about it."""
         rows = self._outcomes(read.block)
         rows.read = read.read
@@ -61,13 +65,14 @@ class RowReader:
         rows.rejects.extend(read.rejects)
         for caution in read.cautions:
             rows.caution(caution.code, caution.message, file=caution.file, line=caution.line)
-        return self._finished(rows)
+        return self.redactor.rows(rows)
 
     def assemble(self, traces: Iterable[Trace]) -> StagedBlock:
-        """Stage the interactions of traces whose spans are all there."""
-        return self._finished(self._assembled(list(traces)), is_redacted=True)
+        """Stage the interactions of traces whose spans are all there, as tables."""
+        return self._as_tables(self.assembled(list(traces)))
 
-    def _assembled(self, traces: list[Trace]) -> StagedRows:
+    def assembled(self, traces: list[Trace]) -> StagedRows:
+        """Stage the interactions of traces; their spans were redacted when they were staged."""
         if self.mapping is not None:
             return self.mapping.assemble(traces)
         rows = StagedRows()
@@ -85,11 +90,8 @@ class RowReader:
             _take_safely(rows, self.adapter.read(records), block.file, block.lines[0] if block.lines else 0)
         return rows
 
-    def _finished(self, rows: StagedRows, *, is_redacted: bool = False) -> StagedBlock:
-        if is_redacted:
-            self.redactor.assembled(rows)
-        else:
-            self.redactor.rows(rows)
+    @staticmethod
+    def _as_tables(rows: StagedRows) -> StagedBlock:
         tables = as_tables(rows)
         rest = StagedRows(
             spans=rows.spans,

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.adapters.base import Outcome, Record, Skip, Trace
+from ingest.adapters.base import Outcome, Record, Skip, Span, Trace
 from ingest.adapters.mapping_columns import MappedColumns
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile, load_preset
 from ingest.adapters.mapping_paths import compile_path
 from ingest.adapters.mapping_shapes import expand_turns, span_shape
 from ingest.adapters.mapping_votes import stage_votes, votes_among
+from ingest.normalising import text
 from ingest.staging import Block, Rows, StagedRows
 
 _SAMPLE = 20
@@ -38,7 +39,8 @@ class MappingReader:
             return out
         rows = _left_by_where(section.where, rows, out)
         if self.shape is not None:
-            out.spans.extend(self.shape.spans(rows.file, rows.lines, rows.values))
+            spans = self.shape.spans(rows.file, rows.lines, rows.values)
+            out.spans.extend(span._replace(user_id=self._user_of(span)) for span in spans)
         elif section.turns is not None:
             self._stage(section, _turn_rows(section, rows, out), out)
         else:
@@ -52,6 +54,15 @@ class MappingReader:
             records = [record for trace in traces for record in self.shape.records(trace)]
             self._stage(self.mapping.interactions, Rows.of("", records), out)
         return out
+
+    def _user_of(self, span: Span) -> str | None:
+        """Return whose record this is, so that the id is hashed before the span is kept."""
+        section = self.mapping.interactions
+        if section is None or section.user_id is None or not section.user_id.path or self.shape is None:
+            return None
+        get = compile_path(section.user_id.path).get
+        alone = [*self.shape.records(Trace(span.trace_id, (span,))), {"user": span.payload, "assistant": span.payload}]
+        return next((found for record in alone if (found := text(get(record)))), None)
 
     def _stage(self, section: InteractionsSection, rows: Rows, out: StagedRows) -> None:
         if rows.values:

@@ -1,0 +1,82 @@
+"""Names in use in logs for each field of an interaction, the likeliest first."""
+
+FIELD_NAMES: dict[str, tuple[str, ...]] = {
+    "id": (
+        "interaction_id",
+        "request_id",
+        "trace_id",
+        "turn_id",
+        "message_id",
+        "event_id",
+        "run_id",
+        "call_id",
+        "id",
+        "uuid",
+    ),
+    "session_id": (
+        *(
+            "session_id",
+            "conversation_id",
+            "chat_id",
+            "thread_id",
+            "session",
+            "conversation",
+            "conv",
+            "conv_id",
+            "thread",
+        ),
+        *("dialog_id", "sid"),
+    ),
+    "user_id": ("user_id", "uid", "user", "end_user", "customer_id", "client_id", "username", "account_id"),
+    "asked_at": (
+        *(
+            "asked_at",
+            "timestamp",
+            "created_at",
+            "ts",
+            "time",
+            "start_time",
+            "started_at",
+            "created",
+            "date",
+            "datetime",
+        ),
+        *("request_time", "sent_at"),
+    ),
+    "question": (
+        *("question", "query", "user_query", "user_message", "user_input", "prompt", "input", "request", "ask", "q"),
+        *("search_query", "utterance"),
+    ),
+    "answer": (
+        *("answer", "response", "reply", "output", "completion", "assistant_message", "bot_response", "generated_text"),
+        *("result", "a", "response_text"),
+    ),
+    "retrieved": (
+        *("sources", "retrieved", "retrieved_chunks", "chunks", "contexts", "context", "documents", "docs", "passages"),
+        *("references", "retrieved_documents", "citations", "hits", "results"),
+    ),
+    "feedback": ("feedback", "thumb", "thumbs", "rating", "vote", "score", "helpful", "user_feedback", "reaction"),
+    "feedback_comment": ("feedback_comment", "comment", "note", "feedback_text", "reason"),
+    "model": ("model", "llm", "model_name", "model_id", "engine", "deployment"),
+    "prompt_version": ("prompt_version", "prompt_tag", "template_version", "prompt_id", "prompt_name"),
+    "latency_ms": (
+        "latency_ms",
+        "took_ms",
+        "duration_ms",
+        "latency",
+        "duration",
+        "elapsed_ms",
+        "response_time",
+        "elapsed",
+    ),
+    "input_tokens": ("input_tokens", "prompt_tokens", "tok_in", "tokens_in", "in_tokens"),
+    "output_tokens": ("output_tokens", "completion_tokens", "tok_out", "tokens_out", "out_tokens"),
+    "cost": ("cost", "cost_usd", "usd", "price", "total_cost", "response_cost"),
+    "error": ("error", "err", "error_message", "exception", "failure"),
+}
+CHUNK_NAMES: dict[str, tuple[str, ...]] = {
+    "chunk_id": ("chunk_id", "chunk", "id", "_id", "node_id", "segment_id", "passage_id"),
+    "doc_id": ("doc_id", "document_id", "doc", "document", "file_id", "source", "url", "filename"),
+    "text": ("text", "content", "page_content", "passage", "snippet", "body", "chunk_text"),
+    "score": ("score", "similarity", "relevance", "relevance_score", "distance"),
+}

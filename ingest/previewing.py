@@ -1,0 +1,142 @@
+"""Shows what a mapping or format makes of the first records of a file, with nothing stored."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from ingest.adapters.base import Span, Trace
+from ingest.adapters.mapping_file import MappingFile, load_mapping
+from ingest.interaction import Interaction
+from ingest.reading.blocks import ReadBlock, line_parts, read_part, whole_blocks
+from ingest.reading.probing import probe
+from ingest.reading.sources import find_files
+from ingest.reading_jobs import RowReader
+from ingest.settings import PrivacySettings
+from ingest.staging import StagedRows
+from ingest.way_finding import FileWay, WayFinder, unrecognised
+
+_PART_BYTES = 1 << 20
+_BLOCKS = 2
+
+
+class FillRate(BaseModel):
+    """How many of the previewed interactions have a field."""
+
+    field: str
+    filled: int
+    share: float
+
+
+class Preview(BaseModel):
+    """The first interactions of a file as they would be stored, and what share of them has each field."""
+
+    file: str
+    format: str
+    layout: str
+    read: int
+    interactions: int
+    votes: int
+    skipped: dict[str, int]
+    rejects: list[str]
+    """The first of the records that would be quarantined, with line and reason."""
+    missing_paths: list[str]
+    """Mapped paths that lead nowhere in any of these records."""
+    fill: list[FillRate]
+    rows: list[dict[str, Any]]
+
+
+def preview(  # noqa: PLR0913 - one parameter for each option of the command
+    path: str | Path,
+    *,
+    mapping: str | Path | MappingFile | None = None,
+    format_name: str = "",
+    mappings: Mapping[str, Path] | None = None,
+    privacy: PrivacySettings | None = None,
+    rows: int = 5,
+) -> Preview:
+    """Map the first records of the first file at `path`, redacted as an ingest would. Raises BadInputError."""
+    chosen = load_mapping(str(mapping), named=mappings) if isinstance(mapping, (str, Path)) else mapping
+    finder = WayFinder(mapping=chosen, named=format_name, privacy=privacy or PrivacySettings(), salt=b"preview")
+    found = probe(find_files([path])[0])
+    way = finder.find(found)
+    if way is None:
+        raise unrecognised(found)
+    blocks = (
+        map(read_part, line_parts(found, records=way.records, part_bytes=_PART_BYTES))
+        if found.container == "lines"
+        else whole_blocks(found, records=way.records, unfold=way.unfold)
+    )
+    staged = list(_staged(RowReader(way.way), islice(blocks, _BLOCKS)))
+    return _summed(staged, found.file.name, way, found.container, rows)
+
+
+def _staged(reader: RowReader, blocks: Iterator[ReadBlock]) -> Iterator[StagedRows]:
+    spans: list[Span] = []
+    for block in blocks:
+        made = reader.staged(block)
+        spans.extend(made.spans)
+        yield made
+    if spans:
+        yield reader.assembled(_traces(spans))
+
+
+def _traces(spans: list[Span]) -> list[Trace]:
+    by_trace: dict[str, list[Span]] = {}
+    for span in spans:
+        by_trace.setdefault(span.trace_id, []).append(span)
+    return [
+        Trace(trace_id, tuple(sorted(found, key=lambda span: (span.started_ns, span.span_id))))
+        for trace_id, found in by_trace.items()
+    ]
+
+
+def _summed(staged: list[StagedRows], file: str, way: FileWay, layout: str, rows: int) -> Preview:
+    made = [interaction for block in staged for interaction in block.interactions()]
+    skipped: dict[str, int] = {}
+    for block in staged:
+        for reason, count in block.skips.items():
+            skipped[reason] = skipped.get(reason, 0) + count
+    found = set().union(*(block.found_paths for block in staged))
+    missing = set().union(*(block.missing_paths for block in staged)) - found
+    votes = [vote for block in staged for vote in block.votes]
+    return Preview(
+        file=file,
+        format=way.format,
+        layout=layout,
+        read=sum(block.read for block in staged),
+        interactions=len(made),
+        votes=len(votes),
+        skipped=skipped,
+        rejects=[f"line {r.line}: {r.reason}" for block in staged for r in block.rejects][:20],
+        missing_paths=sorted(missing),
+        fill=_fill_rates(made),
+        rows=[_shown(interaction) for interaction in made[:rows]],
+    )
+
+
+_FIELDS = (
+    *("session_id", "user_id", "asked_at", "question", "answer", "retrieved", "model", "prompt_version"),
+    *("latency_ms", "input_tokens", "output_tokens", "cost", "error", "metadata"),
+)
+
+
+def _fill_rates(made: list[Interaction]) -> list[FillRate]:
+    rates = []
+    for name in _FIELDS:
+        filled = sum(1 for interaction in made if getattr(interaction, name) not in (None, ()))
+        rates.append(FillRate(field=name, filled=filled, share=round(filled / len(made), 3) if made else 0.0))
+    chunks = [chunk for interaction in made for chunk in interaction.retrieved]
+    for name in ("chunk_id", "doc_id", "text", "score"):
+        filled = sum(1 for chunk in chunks if getattr(chunk, name) is not None)
+        share = round(filled / len(chunks), 3) if chunks else 0.0
+        rates.append(FillRate(field=f"retrieved.{name}", filled=filled, share=share))
+    return rates
+
+
+def _shown(interaction: Interaction) -> dict[str, Any]:
+    values = interaction._asdict()
+    values["retrieved"] = [chunk._asdict() for chunk in interaction.retrieved]
+    return {name: value for name, value in values.items() if value not in (None, (), [], 0, False)}
