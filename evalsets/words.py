@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evalsets.languages import LANGUAGES, guess_language, language_table
 
@@ -36,6 +37,8 @@ _TOKEN = re.compile(
     rf"[{_UNSPACED}]|\d+(?:\.\d+)*|[%{_CURRENCY}]|[^\W\d_{_UNSPACED}][^\W_{_UNSPACED}{_MARKS}]*(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*"
     rf"(?:'[^\W\d_{_UNSPACED}]+)*",
 )
+_ASCII_TOKEN = re.compile(r"[a-z][a-z0-9]*(?:'[a-z]+)*|\d+(?:\.\d+)*|[%$]")
+"""The same for what is ASCII, in half the time."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*")
 
 _MARKDOWN = re.compile(
@@ -57,8 +60,11 @@ def fold(text: str) -> str:
     `1,000`, `1 000` and `1.000,00` become `1000`; `2,5` becomes `2.5`; `$30` and `30 $` become `30$`.
     A single `1.000` stays as it is, since it may mean either.
     """
-    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(_fold_numbers(folded.translate(_PLAIN_MARKS)).split())
+    if text.isascii():
+        folded = text.lower().replace("`", "'")
+    else:
+        folded = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN_MARKS)
+    return " ".join(_fold_numbers(folded).split())
 
 
 def _fold_numbers(text: str) -> str:
@@ -87,12 +93,20 @@ def tokens(text: str) -> list[str]:
 
     Scripts written without spaces give one token a character.
     """
-    return _TOKEN.findall(fold(text))
+    return list(passage_tokens(text))
 
 
+@lru_cache(maxsize=2048)
+def passage_tokens(text: str) -> tuple[str, ...]:
+    """Return the tokens of a text that is likely to be asked for again, such as a retrieved passage."""
+    folded = fold(text)
+    return tuple((_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded))
+
+
+@lru_cache(maxsize=2048)
 def token_text(text: str) -> str:
     """Return the tokens joined and padded by single spaces, so that a phrase can be looked for as a substring."""
-    return f" {' '.join(tokens(text))} "
+    return f" {' '.join(passage_tokens(text))} "
 
 
 def contains_phrase(text: str, phrase: str) -> bool:

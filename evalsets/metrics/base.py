@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from evalsets.chunks import Chunk, canonical_chunk_id
 from evalsets.items import Item
 from evalsets.judges.verdict import Verdict
+from evalsets.metrics.ranking import hits_of
 from evalsets.refusals import RefusalVerdict, detect_refusal
 from evalsets.words import tokens
 
@@ -32,6 +34,14 @@ class Scale(StrEnum):
     """A quantity with a unit: median and 95th percentile."""
 
 
+class Placement(NamedTuple):
+    """The gold chunks of an item, the ranks at which they were found, and how many distinct chunks came back."""
+
+    gold: frozenset[str]
+    hits: tuple[int, ...]
+    returned: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoredCase:
     """One item beside what the pipeline made of it; `retrieved` in list order, `answer` None when there is none."""
@@ -50,24 +60,32 @@ class ScoredCase:
     @cached_property
     def ranking(self) -> tuple[str, ...]:
         """Canonical ids of the retrieved chunks in list order, a repeated id at its first rank only."""
+        return tuple(dict.fromkeys(self._retrieved_ids()))
+
+    def _retrieved_ids(self) -> list[str]:
         ids = [chunk.chunk_id for chunk in self.retrieved]
-        return tuple(dict.fromkeys(ids if _are_canonical(ids) else map(canonical_chunk_id, ids)))
+        return ids if _are_canonical(ids) else list(map(canonical_chunk_id, ids))
 
     @property
     def duplicates(self) -> int:
         """How many retrieved entries repeat an id that stands higher up."""
         return len(self.retrieved) - len(self.ranking)
 
-    @cached_property
+    @property
     def gold(self) -> frozenset[str]:
         """The item's gold chunk ids; empty means retrieval metrics are undefined for it."""
-        return frozenset(self.item.gold_chunk_ids)
+        return self.placement.gold
 
-    @cached_property
+    @property
     def hit_ranks(self) -> tuple[int, ...]:
         """Ranks, counted from 1, at which a gold chunk stands."""
-        gold = self.gold
-        return tuple([rank for rank, chunk_id in enumerate(self.ranking, 1) if chunk_id in gold])
+        return self.placement.hits
+
+    @cached_property
+    def placement(self) -> Placement:
+        """Where the gold chunks stand: all that the metrics over ids read."""
+        gold = frozenset(self.item.gold_chunk_ids)
+        return Placement(gold, *hits_of(self._retrieved_ids(), gold))
 
     @cached_property
     def context(self) -> str:

@@ -46,6 +46,15 @@ GROUNDED_TOKENS = Metric(
     undefined_when=_NO_CLAIM,
     is_proxy=True,
 )
+GROUNDED_PHRASES = Metric(
+    "grounded_phrases",
+    Half.GENERATION,
+    "mean of grounded_tokens and the share of neighbouring tokens that stand side by side in the retrieved text",
+    f"{_PROXY} (word order counts)",
+    _where_it_claims(lambda case, answer: grounding.phrase_support(answer, _texts(case))),
+    undefined_when=_NO_CLAIM,
+    is_proxy=True,
+)
 GROUNDED_SENTENCES = Metric(
     "grounded_sentences",
     Half.GENERATION,
@@ -75,15 +84,15 @@ NEGATION_AGREES = Metric(
     is_proxy=True,
 )
 
-GROUNDEDNESS_METRICS = (GROUNDED_TOKENS, GROUNDED_SENTENCES, NUMBERS_SUPPORTED, NEGATION_AGREES)
+GROUNDEDNESS_METRICS = (GROUNDED_TOKENS, GROUNDED_PHRASES, GROUNDED_SENTENCES, NUMBERS_SUPPORTED, NEGATION_AGREES)
 
 
-def grounded_meaning(similarity: grounding.SentenceSimilarity) -> Metric:
-    """Return token precision times sentence similarity, for a run that has the embeddings extra."""
+def grounded_meaning(similarity: grounding.Similarity) -> Metric:
+    """Return the mean of word and word pair precision and passage similarity, for a run with the embeddings extra."""
     return Metric(
         "grounded_meaning",
         Half.GENERATION,
-        "token precision · mean similarity of each sentence to the closest retrieved sentence",
+        "mean of token precision, precision of neighbouring tokens, and similarity to the closest passage",
         "own; a proxy: sees paraphrase, not negation",
         _where_it_claims(lambda case, answer: grounding.meaning_support(answer, _texts(case), similarity)),
         undefined_when=_NO_CLAIM,

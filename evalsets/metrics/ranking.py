@@ -2,20 +2,16 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from math import log2
 
-HitRanks = Sequence[int]
+HitRanks = tuple[int, ...]
 RankFormula = Callable[[HitRanks, int, int], float]
 """Hit ranks, number of gold chunks (at least 1), number of distinct chunks returned: a figure in [0, 1]."""
 
 _DEEPEST = 1000
 _DISCOUNT = [0.0, *(1 / log2(rank + 1) for rank in range(1, _DEEPEST + 1))]
 _IDEAL = [sum(_DISCOUNT[: count + 1]) for count in range(_DEEPEST + 1)]
-
-
-def hit_ranks(ranking: Iterable[str], gold: Collection[str]) -> list[int]:
-    """Return the ranks of the gold chunks; the ranking holds each id once."""
-    return [rank for rank, chunk_id in enumerate(ranking, 1) if chunk_id in gold]
 
 
 def precision_at(k: int) -> RankFormula:
@@ -79,22 +75,43 @@ def score_rankings(
     golds: Iterable[Collection[str]],
     rankings: Iterable[Sequence[str]],
     formulas: Sequence[RankFormula],
-) -> list[list[float] | None]:
+) -> list[tuple[float, ...] | None]:
     """Return the figures of many rankings, one row each, in the order of the formulas; None where gold is empty.
 
     Ids are compared as they are, so hand over canonical ones. A repeated id counts at its first rank.
     """
-    return [_row(gold, ranking, formulas) for gold, ranking in zip(golds, rankings, strict=True)]
+    rows: list[tuple[float, ...] | None] = []
+    # Rows hang on where the hits are and on two counts, so a few hundred different ones serve any number of items.
+    known: dict[tuple[HitRanks, int, int], tuple[float, ...]] = {}
+    for gold, ranking in zip(golds, rankings, strict=True):
+        if not gold:
+            rows.append(None)
+            continue
+        wanted = gold if isinstance(gold, (set, frozenset)) else set(gold)
+        hits, returned = hits_of(ranking, wanted)
+        place = (hits, len(wanted), returned)
+        row = known.get(place)
+        if row is None:
+            row = tuple([formula(*place) for formula in formulas])
+            if len(known) < _KNOWN_ROWS:
+                known[place] = row
+        rows.append(row)
+    return rows
 
 
-def _row(gold: Collection[str], ranking: Sequence[str], formulas: Sequence[RankFormula]) -> list[float] | None:
-    if not gold:
-        return None
-    distinct = dict.fromkeys(ranking)
-    wanted = gold if isinstance(gold, set | frozenset) else set(gold)
-    hits = [rank for rank, chunk_id in enumerate(distinct, 1) if chunk_id in wanted]
-    gold_count, returned = len(wanted), len(distinct)
-    return [formula(hits, gold_count, returned) for formula in formulas]
+_KNOWN_ROWS = 100_000
+
+
+def hits_of(ranking: Sequence[str], gold: AbstractSet[str]) -> tuple[tuple[int, ...], int]:
+    """Return the ranks of the gold chunks, ascending, and how many distinct chunks the ranking holds."""
+    distinct = set(ranking)
+    found = distinct & gold
+    if not found:
+        return (), len(distinct)
+    ordered = ranking if len(distinct) == len(ranking) else list(dict.fromkeys(ranking))
+    if len(found) == 1:
+        return (ordered.index(found.pop()) + 1,), len(distinct)
+    return tuple(sorted([ordered.index(chunk_id) + 1 for chunk_id in found])), len(distinct)
 
 
 def _discount(rank: int) -> float:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from evalsets.metrics import ranking
 from evalsets.metrics.base import Half, Metric, Scale, ScoredCase
@@ -53,40 +54,6 @@ def mean_average_precision(k: int | None = None) -> Metric:
     )
 
 
-R_PRECISION = Metric(
-    "r_precision",
-    Half.RETRIEVAL,
-    "precision at rank R, R = number of gold chunks",
-    _TREC.format("Rprec"),
-    lambda case: _by_formula(case, ranking.r_precision),
-    undefined_when=_NO_GOLD,
-)
-RETURNED_PRECISION = Metric(
-    "returned_precision",
-    Half.RETRIEVAL,
-    "gold returned / distinct chunks returned (context precision over ids)",
-    _TREC.format("set_P"),
-    lambda case: _by_formula(case, ranking.returned_precision),
-    undefined_when=_NO_GOLD,
-)
-RETURNED_RECALL = Metric(
-    "returned_recall",
-    Half.RETRIEVAL,
-    "gold returned at any rank / all gold (context recall over ids)",
-    _TREC.format("set_recall"),
-    lambda case: _by_formula(case, ranking.returned_recall),
-    undefined_when=_NO_GOLD,
-)
-RETURNED_F1 = Metric(
-    "returned_f1",
-    Half.RETRIEVAL,
-    "2 · gold returned / (distinct chunks returned + all gold)",
-    _TREC.format("set_F"),
-    lambda case: _by_formula(case, ranking.returned_f1),
-    undefined_when=_NO_GOLD,
-)
-
-
 def fact_recall(k: int) -> Metric:
     """Return the share of the item's facts that stand in the text of the first k chunks, whatever their ids."""
     return Metric(
@@ -119,19 +86,52 @@ def _over_ids(name: str, measure: ranking.RankFormula, formula: str, trec: str, 
         Half.RETRIEVAL,
         formula,
         source,
-        lambda case: _by_formula(case, measure),
+        partial(_by_formula, measure),
         scale,
         undefined_when=_NO_GOLD,
     )
 
 
-def _by_formula(case: ScoredCase, measure: ranking.RankFormula) -> float | None:
-    gold = case.gold
-    return measure(case.hit_ranks, len(gold), len(case.ranking)) if gold else None
+def _by_formula(measure: ranking.RankFormula, case: ScoredCase) -> float | None:
+    gold, hits, returned = case.placement
+    return measure(hits, len(gold), returned) if gold else None
 
 
 def _cut(name: str, k: int | None) -> str:
     return f"{name}@{k}" if k else name
 
+
+R_PRECISION = Metric(
+    "r_precision",
+    Half.RETRIEVAL,
+    "precision at rank R, R = number of gold chunks",
+    _TREC.format("Rprec"),
+    partial(_by_formula, ranking.r_precision),
+    undefined_when=_NO_GOLD,
+)
+RETURNED_PRECISION = Metric(
+    "returned_precision",
+    Half.RETRIEVAL,
+    "gold returned / distinct chunks returned (context precision over ids)",
+    _TREC.format("set_P"),
+    partial(_by_formula, ranking.returned_precision),
+    undefined_when=_NO_GOLD,
+)
+RETURNED_RECALL = Metric(
+    "returned_recall",
+    Half.RETRIEVAL,
+    "gold returned at any rank / all gold (context recall over ids)",
+    _TREC.format("set_recall"),
+    partial(_by_formula, ranking.returned_recall),
+    undefined_when=_NO_GOLD,
+)
+RETURNED_F1 = Metric(
+    "returned_f1",
+    Half.RETRIEVAL,
+    "2 · gold returned / (distinct chunks returned + all gold)",
+    _TREC.format("set_F"),
+    partial(_by_formula, ranking.returned_f1),
+    undefined_when=_NO_GOLD,
+)
 
 UNCUT = (mrr(), ndcg(), mean_average_precision(), R_PRECISION, RETURNED_PRECISION, RETURNED_RECALL, RETURNED_F1)

@@ -1,5 +1,6 @@
 """Agreement of two raters: raw, kappa with its interval, AC1, marginals and the rates of a judge against a human."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -74,9 +75,8 @@ def agreement(
 
 def confusion(human: Sequence[bool | None], judge: Sequence[bool | None]) -> Confusion:
     """Count the four combinations of verdicts; an item one rater left open is not counted."""
-    pairs = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
-    counts = [sum((bool(h), bool(j)) == wanted for h, j in pairs) for wanted in _COMBINATIONS]
-    return Confusion(*counts)
+    counts = Counter(zip(human, judge, strict=True))
+    return Confusion(*(counts[pair] for pair in _COMBINATIONS))
 
 
 _COMBINATIONS = ((True, True), (False, True), (True, False), (False, False))

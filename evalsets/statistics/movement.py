@@ -2,12 +2,17 @@
 
 from collections.abc import Hashable, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from evalsets.errors import BadInputError
 from evalsets.statistics.means import DEFAULT_ROUNDS, DEFAULT_SEED, mean_interval
-from evalsets.statistics.paired import discordance, mcnemar_exact, mcnemar_mid_p, sign_flip_p
+from evalsets.statistics.paired import mcnemar_exact, mcnemar_mid_p, sign_flip_p
 from evalsets.statistics.power import smallest_detectable_drop
 from evalsets.statistics.rates import Interval, wilson_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FEWEST_ITEMS = 10
 """Below this number of items only counts are told."""
@@ -54,16 +59,17 @@ def compare_rates(  # noqa: PLR0913 - two runs, and each way to tune the compari
 
     `margin` is the difference that would matter: an interval within it means that nothing moved.
     """
-    broke, fixed = discordance(before, after)
+    differences = _differences(before, after)
+    broke, fixed = int((differences < 0).sum()), int((differences > 0).sum())
     p_value = (mcnemar_exact if strict else mcnemar_mid_p)(broke, fixed)
-    differences = [float(b) - float(a) for a, b in zip(before, after, strict=True)]
+    passed_before, passed_after, items = sum(before), sum(after), len(differences)
     interval = _difference_interval(differences, groups, seed)
-    overlap = wilson_interval(sum(before), len(before)).overlaps(wilson_interval(sum(after), len(after)))
+    overlap = wilson_interval(passed_before, items).overlaps(wilson_interval(passed_after, items))
     return PairedComparison(
-        items=len(differences),
-        before=sum(before) / len(before),
-        after=sum(after) / len(after),
-        difference=sum(differences) / len(differences),
+        items=items,
+        before=passed_before / items,
+        after=passed_after / items,
+        difference=float(differences.mean()),
         interval=interval,
         p_value=p_value,
         test="McNemar exact" if strict else "McNemar mid-p",
@@ -86,7 +92,7 @@ def compare_means(  # noqa: PLR0913 - two runs, and each way to tune the compari
     seed: int = DEFAULT_SEED,
 ) -> PairedComparison:
     """Compare graded figures over the same items by a sign-flip permutation test and a BCa interval of differences."""
-    differences = [b - a for a, b in zip(before, after, strict=True)]
+    differences = _differences(before, after)
     p_value = sign_flip_p(differences, rounds=rounds, seed=seed)
     interval = _difference_interval(differences, groups, seed, rounds=rounds)
     bounds = [mean_interval(values, rounds=rounds, seed=seed) for values in (before, after)]
@@ -94,31 +100,42 @@ def compare_means(  # noqa: PLR0913 - two runs, and each way to tune the compari
         items=len(differences),
         before=sum(before) / len(before),
         after=sum(after) / len(after),
-        difference=sum(differences) / len(differences),
+        difference=float(differences.mean()),
         interval=interval,
         p_value=p_value,
         test="sign-flip permutation",
         movement=_movement(len(differences), interval, p_value, margin=margin, alpha=alpha),
-        broke=sum(difference < 0 for difference in differences),
-        fixed=sum(difference > 0 for difference in differences),
+        broke=int((differences < 0).sum()),
+        fixed=int((differences > 0).sum()),
         intervals_overlap=bounds[0].overlaps(bounds[1]),
         smallest_drop=smallest_detectable_drop(len(differences)),
     )
 
 
+def _differences(before: Sequence[float], after: Sequence[float]) -> "NDArray[np.float64]":
+    import numpy as np
+
+    if len(before) != len(after) or not before:
+        raise BadInputError(f"two runs are compared over the same items; got {len(before)} and {len(after)} figures")
+    return np.subtract(np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64))
+
+
 def _difference_interval(
-    differences: Sequence[float],
+    differences: "NDArray[np.float64]",
     groups: Sequence[Hashable] | None,
     seed: int,
     *,
     rounds: int = DEFAULT_ROUNDS,
 ) -> Interval:
     """Bound the mean difference; where nothing differs, by how often a change could have stayed unseen."""
-    if any(difference != differences[0] for difference in differences):
+    constant = float(differences[0])
+    if (abs(differences - constant) > _ROUNDING).any():
         return mean_interval(differences, groups=groups, rounds=rounds, seed=seed)
     unseen = 1 - 0.05 ** (1 / len(differences))
-    constant = differences[0]
     return Interval(constant - unseen, constant + unseen, "rule of three", "all differences are equal")
+
+
+_ROUNDING = 1e-9
 
 
 def _movement(items: int, interval: Interval, p_value: float, *, margin: float, alpha: float) -> Movement:

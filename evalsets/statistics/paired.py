@@ -8,7 +8,7 @@ from math import comb, exp, lgamma, log, pi, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsets.statistics.means import DEFAULT_ROUNDS, DEFAULT_SEED
-from evalsets.statistics.rates import normal_cdf
+from evalsets.statistics.rates import beta_cdf, normal_cdf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 _ENUMERATED = 10
 """Up to here every assignment of signs is tried."""
-_FEW_DISTINCT = 64
 _DRAWN_SIGNS = 200
+"""Up to here signs are drawn one by one; all metrics of a run share one such table."""
+_FLAT = 0.05
+"""Excess kurtosis of the sum, without its sign, up to which its law is expanded."""
 _ROUNDING = 1e-9
 
 
@@ -49,7 +51,7 @@ def mcnemar_mid_p(broke: int, fixed: int) -> float:
 
 
 def sign_flip_p(
-    differences: Sequence[float],
+    differences: "Sequence[float] | NDArray[np.float64]",
     *,
     rounds: int = DEFAULT_ROUNDS,
     seed: int = DEFAULT_SEED,
@@ -57,33 +59,35 @@ def sign_flip_p(
     """Return the two-sided p-value of the mean difference when every sign is equally likely to be the other.
 
     Up to 10 differences every assignment is tried; else `rounds` are drawn by seed, and the observed one counts as one
-    of them; above 200 differences with many distinct sizes the law is expanded by its kurtosis.
-    Source: Fisher 1935; Phipson and Smyth 2010 for the count.
+    of them; above 200 differences the law of the sum is expanded by its kurtosis, unless a few of them outweigh the
+    rest. Source: Fisher 1935; Phipson and Smyth 2010 for the count.
     """
-    sizes = [abs(difference) for difference in differences if difference]
-    observed = abs(sum(differences)) - _ROUNDING * max(1.0, sum(sizes))
-    if not sizes:
+    import numpy as np
+
+    array = np.asarray(differences, dtype=float)
+    sizes = np.abs(array[array != 0])
+    if not len(sizes):
         return 1.0
+    observed = abs(float(array.sum())) - _ROUNDING * max(1.0, float(sizes.sum()))
     if len(sizes) <= _ENUMERATED:
-        signed = (
-            abs(sum(s * d for s, d in zip(signs, sizes, strict=True))) for signs in product((1, -1), repeat=len(sizes))
-        )
-        return sum(total >= observed for total in signed) / (1 << len(sizes))
+        signs = np.array(list(product((1, -1), repeat=len(sizes))))
+        return float(np.mean(np.abs(signs @ sizes) >= observed))
     return _drawn_p(sizes, observed, rounds, seed)
 
 
-def _drawn_p(sizes: Sequence[float], observed: float, rounds: int, seed: int) -> float:
+def _drawn_p(sizes: "NDArray[np.float64]", observed: float, rounds: int, seed: int) -> float:
     import numpy as np
 
-    distinct, counts = np.unique(np.asarray(sizes), return_counts=True)
-    generator = np.random.default_rng(seed)
-    if len(distinct) <= _FEW_DISTINCT:
-        kept = generator.binomial(counts, 0.5, size=(rounds, len(distinct)))
-        totals = (2 * kept - counts) @ distinct
-    elif len(sizes) <= _DRAWN_SIGNS:
-        totals = _signs(len(sizes), rounds, seed) @ np.asarray(sizes)
+    squares = float((sizes**2).sum())
+    excess = -2 * float((sizes**4).sum()) / squares**2
+    if len(sizes) > _DRAWN_SIGNS and abs(excess) <= _FLAT:
+        return _expanded_p(observed / sqrt(squares), excess)
+    if len(sizes) <= _DRAWN_SIGNS:
+        totals = np.einsum("ij,j->i", _signs(len(sizes), rounds, seed), sizes)
     else:
-        return _expanded_p(sizes, observed)
+        distinct, counts = np.unique(sizes, return_counts=True)
+        kept = np.random.default_rng(seed).binomial(counts, 0.5, size=(rounds, len(distinct)))
+        totals = (2 * kept - counts) @ distinct
     return float((np.count_nonzero(np.abs(totals) >= observed) + 1) / (rounds + 1))
 
 
@@ -91,15 +95,12 @@ def _drawn_p(sizes: Sequence[float], observed: float, rounds: int, seed: int) ->
 def _signs(number: int, rounds: int, seed: int) -> "NDArray[np.float64]":
     import numpy as np
 
-    heads = np.random.default_rng(seed).integers(0, 2, size=(rounds, number))
+    heads = np.random.default_rng(seed).integers(0, 2, size=(rounds, number), dtype=np.int8)
     return (2 * heads - 1).astype(np.float64)
 
 
-def _expanded_p(sizes: Sequence[float], observed: float) -> float:
-    """Return the tail of a sum of signed sizes: symmetric, so the first correction to the normal is the kurtosis."""
-    squares = sum(size * size for size in sizes)
-    excess = -2 * sum(size**4 for size in sizes) / squares**2
-    z = observed / sqrt(squares)
+def _expanded_p(z: float, excess: float) -> float:
+    """Return the two-sided tail of a symmetric sum: the first correction to the normal is the kurtosis."""
     density = exp(-z * z / 2) / sqrt(2 * pi)
     tail = 1 - normal_cdf(z) + density * excess / 24 * (z**3 - 3 * z)
     return min(1.0, max(0.0, 2 * tail))
@@ -116,10 +117,10 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _binomial_tail(count: int, total: int) -> float:
-    """Return the chance of at most `count` heads in `total` tosses, without underflow whatever the total."""
+    """Return the chance of at most `count` heads in `total` tosses, by the beta distribution where there are many."""
     if total <= _EXACT_TOSSES:
         return float(sum(comb(total, k) for k in range(count + 1)) / (1 << total))
-    return sum(_binomial_mass(k, total) for k in range(count + 1))
+    return beta_cdf(0.5, total - count, count + 1)
 
 
 def _binomial_mass(count: int, total: int) -> float:

@@ -73,19 +73,19 @@ def _beta_quantile(probability: float, a: float, b: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _beta_cdf(middle, a, b) < probability:
+        if beta_cdf(middle, a, b) < probability:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def _beta_cdf(x: float, a: float, b: float) -> float:
+def beta_cdf(x: float, a: float, b: float) -> float:
     """Return the regularised incomplete beta function by its continued fraction, on the side where it converges."""
     if x <= 0 or x >= 1:
         return 0.0 if x <= 0 else 1.0
     if x > (a + 1) / (a + b + 2):
-        return 1 - _beta_cdf(1 - x, b, a)
+        return 1 - beta_cdf(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
     return front / a / _continued_fraction(x, a, b)
 

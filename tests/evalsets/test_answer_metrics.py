@@ -65,9 +65,13 @@ def test_a_negation_on_one_side_only_is_a_contradiction() -> None:
     assert not contradictions("Parking is not free.", REFUND_TEXTS)
 
 
-def test_with_sentence_similarity_paraphrases_count_by_how_close_they_are() -> None:
-    assert meaning_support("Refunds issued.", REFUND_TEXTS, lambda own, _known: [0.5] * len(own)) == 0.5
-    assert meaning_support("Refunds issued.", [], lambda own, _known: [0.5] * len(own)) == 0.0
+def test_with_embeddings_words_word_pairs_and_similarity_are_averaged() -> None:
+    metric = groundedness.grounded_meaning(lambda _answer, _texts: 0.5)
+
+    assert metric.score(answered("Refunds are issued.", texts=REFUND_TEXTS)) == pytest.approx((1 + 1 + 0.5) / 3)
+    assert metric.score(answered("Parking.", texts=REFUND_TEXTS)) == pytest.approx(0.5 / 3)
+    assert meaning_support("Refunds issued.", [], lambda _answer, _texts: 0.5) == 0.0
+    assert metric.score(answered("I don't know.", texts=REFUND_TEXTS)) is None
 
 
 def test_facts_count_by_any_of_their_alternatives() -> None:

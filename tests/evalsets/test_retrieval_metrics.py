@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 import pytrec_eval
 
-from evalsets.metrics import retrieval
+from evalsets.metrics import ranking, retrieval
 from evalsets.metrics.base import Metric
 from tests.evalsets.cases import answered, item, ranked
 
@@ -26,10 +26,28 @@ def test_every_id_metric_equals_trec_eval_on_a_thousand_random_cases() -> None:
     figures = _trec_eval(cases)
     pairs = _metrics_beside_trec_names()
 
-    for name, (ranking, gold) in cases.items():
-        case = ranked(ranking, gold)
+    for name, (found, gold) in cases.items():
+        case = ranked(found, gold)
         for metric, trec_name in pairs:
-            assert metric.score(case) == pytest.approx(figures[name][trec_name], abs=1e-9), (metric.name, ranking, gold)
+            assert metric.score(case) == pytest.approx(figures[name][trec_name], abs=1e-9), (metric.name, found, gold)
+
+
+def test_scoring_many_rankings_at_once_gives_what_each_metric_gives() -> None:
+    cases = [*_random_cases(200).values(), (["a", "a", "b"], ["b"]), (["a"], []), ([], ["a"])]
+    metrics = [
+        metric(k) for k in CUTS for metric in (retrieval.recall, retrieval.precision, retrieval.ndcg, retrieval.f1)
+    ]
+    formulas = [
+        formula(k)
+        for k in CUTS
+        for formula in (ranking.recall_at, ranking.precision_at, ranking.ndcg_at, ranking.f1_at)
+    ]
+
+    rows = ranking.score_rankings([set(gold) for _, gold in cases], [found for found, _ in cases], formulas)
+
+    for row, (found, gold) in zip(rows, cases, strict=True):
+        one_by_one = [metric.score(ranked(found, gold)) for metric in metrics]
+        assert list(row or [None] * len(metrics)) == one_by_one
 
 
 def test_empty_gold_is_undefined_for_every_id_metric() -> None:
@@ -117,15 +135,15 @@ def _random_cases(number: int) -> dict[str, tuple[list[str], list[str]]]:
     cases = {}
     for name in map("q{}".format, range(number)):
         pool = [f"d{n}" for n in range(draw.randint(1, 60))]
-        ranking = draw.sample(pool, draw.randint(1, len(pool)))
+        found = draw.sample(pool, draw.randint(1, len(pool)))
         gold = draw.sample(pool, draw.randint(1, min(len(pool), 40)))
-        cases[name] = (ranking, gold)
+        cases[name] = (found, gold)
     return cases
 
 
 def _trec_eval(cases: dict[str, tuple[list[str], list[str]]]) -> dict[str, dict[str, float]]:
     qrel = {name: dict.fromkeys(gold, 1) for name, (_, gold) in cases.items()}
-    run = {name: dict(zip(ranking, map(float, count(0, -1)), strict=False)) for name, (ranking, _) in cases.items()}
+    run = {name: dict(zip(found, map(float, count(0, -1)), strict=False)) for name, (found, _) in cases.items()}
     cuts = ",".join(map(str, CUTS))
     cut = {f"{measure}.{cuts}" for measure in ("P", "recall", "success", "ndcg_cut", "map_cut")}
     evaluator = pytrec_eval.RelevanceEvaluator(

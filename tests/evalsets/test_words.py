@@ -103,3 +103,11 @@ def test_folding_twice_changes_nothing_and_any_text_has_sentences_and_tokens(tex
     assert fold(fold(text)) == fold(text)
     assert all(sentence.strip() == sentence != "" for sentence in sentences(text))
     assert all(token for token in tokens(text))
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=80))
+@settings(max_examples=150, deadline=None)
+def test_the_quick_way_for_ascii_finds_the_same_tokens(text: str) -> None:
+    from evalsets.words import _ASCII_TOKEN, _TOKEN
+
+    assert _ASCII_TOKEN.findall(fold(text)) == _TOKEN.findall(fold(text))
