@@ -28,6 +28,15 @@ MEMORY_LIMIT = "1200MB"
 MINING_VERSION = "1"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
+_RETRIEVED_TEXTS = """
+CREATE OR REPLACE TEMP VIEW retrieved_texts AS
+SELECT r.interaction_id, coalesce(t.text, c.text) AS text
+FROM retrieved AS r
+LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
+LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
+WHERE coalesce(t.text, c.text) IS NOT NULL
+"""
+
 
 class NothingToMineError(ErrataError):
     """The log store holds no interactions yet."""
@@ -117,6 +126,7 @@ def _mine(
 
 def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, after_ingest: int | None) -> None:
     connection.execute("CREATE OR REPLACE TEMP VIEW all_logs AS SELECT * FROM interactions")
+    connection.execute(_RETRIEVED_TEXTS)
     if after_ingest is None:
         choose_all_logs(connection)
         return

@@ -52,7 +52,7 @@ class SignalSettings(_Section):
     slow_floor_ms: float = Field(2000.0, ge=0)
     costly_factor: float = Field(5.0, gt=1)
     """Costly means this many times the median cost of the model."""
-    ungrounded_below: float = Field(0.35, ge=0, le=1)
+    ungrounded_below: float = Field(0.6, ge=0, le=1)
     """Share of an answer's words that stand in the retrieved text, below which it is called ungrounded."""
     ungrounded_rows: int = Field(20_000, ge=0)
     """About how many answers a run compares with their retrieved text; larger logs are sampled by hash."""

@@ -84,8 +84,8 @@ class _Model2VecEmbedder:
             self._model = _imported("model2vec").StaticModel.from_pretrained(name)
         except (OSError, ValueError) as error:
             raise BadInputError(
-                f"signals.embeddings = {name!r} could not be loaded: {error}. Give {MINILM!r}, a folder with a model2vec "
-                f"model or with model.onnx and tokenizer.json, or a model2vec name that can be downloaded."
+                f"signals.embeddings = {name!r} could not be loaded: {error}. Give {MINILM!r}, a model2vec name, or a "
+                f"folder with a model2vec model or with model.onnx and tokenizer.json."
             ) from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -39,15 +39,19 @@ MEANING_FEATURES: Mapping[str, str] = {
     "meaning_beyond_words": "that cosine times the share of earlier content words that are gone",
 }
 
-_POINTING = frozenset(
-    "it its they them their theirs this that these those he him his she her hers there then one ones here such".split()
-)
-_FUNCTION = _POINTING | frozenset(
-    "a an the of in on at to for from by with and or but is are was were be been do does did have has had can could "
-    "will would should may might what which who whom whose when where why how i you we me my your our us if so about as "
-    "not no yes any some than too also just please tell know okay ok oh well thanks thank hi hello want need like get am "
-    "i'm it's what's don't doesn't".split()
-)
+_POINTING_TEXT = """
+it its they them their theirs this that these those he him his she her hers there then one ones here such
+"""
+_FUNCTION_TEXT = """
+a an the of in on at to for from by with and or but is are was were be been do does did have has had can could will
+would
+should may might what which who whom whose when where why how i you we me my your our us if so about as not no yes any
+some than too also just please tell know okay ok oh well thanks thank hi hello want need like get am i'm it's what's
+don't
+doesn't
+"""
+_POINTING = frozenset(_POINTING_TEXT.split())
+_FUNCTION = _POINTING | frozenset(_FUNCTION_TEXT.split())
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _ASKING = re.compile(
     r"\b(?:how (?:many|much|long)|what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could"

@@ -81,6 +81,7 @@ def _values(signals: SignalSettings, queue: QueueSettings, *, now: datetime, sha
         "decline_hint": hints.first,
         "decline_hint_more": hints.second,
         "seed": f"{queue.seed}:",
+        "ungrounded_below": signals.ungrounded_below,
         "frequent_users": signals.frequent_users,
         "control_share": shares.control,
         "control_below": _hash_below(shares.control),

@@ -23,6 +23,8 @@ from ingest.signals.pair_features import (
 )
 
 _CORRECTED = re.compile(expression((*CORRECTION, *DOUBT)))
+_OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|well|so)\b[ ,.:;!?-]*")
+_NO_MARKS = str.maketrans(dict.fromkeys("?!.,;:\"'()-", " "))
 _LONGEST = 400
 """Letters of a question that are compared: pasted documents are no questions, and would be slow."""
 _HOPELESS = 40.0
@@ -84,7 +86,7 @@ def rephrase_verdicts(
     for place, (a, b) in enumerate(zip(first, second, strict=True)):
         if not a or not b:
             continue
-        if a == b:
+        if a == b or _bare(a) == _bare(b) != "":
             verdicts[place] = Verdict("repeated", 1.0)
         elif _CORRECTED.search(b):
             verdicts[place] = Verdict("corrected", 0.8)
@@ -93,6 +95,11 @@ def rephrase_verdicts(
     for place, verdict in _by_similarity(first, second, undecided, embeddings, strictness):
         verdicts[place] = verdict
     return verdicts
+
+
+def _bare(question: str) -> str:
+    """Drop what a retry may add: marks, and an opening such as `hm`, `hello` or `again:`."""
+    return " ".join(_OPENING.sub("", question).translate(_NO_MARKS).split())
 
 
 def _by_similarity(
