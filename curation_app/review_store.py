@@ -1,8 +1,11 @@
 """The review store: candidates, labels, drafts and claims in review.duckdb."""
 
 import json
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
@@ -40,6 +43,9 @@ from ingest.candidates import Candidate
 
 EVERYONE = ""
 """Stands for all reviewers where a draft is not one person's."""
+
+_writing: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
+"""One writer at a time in this process: reviewers who want the same next item queue up instead of conflicting."""
 
 
 class ClaimLostError(ErrataError):
@@ -206,7 +212,7 @@ class ReviewStore(ReviewReader):
 
     def _atomically(self, work: Callable[[duckdb.DuckDBPyConnection], Result]) -> Result:
         """Do one unit of work in one transaction: one write to disk, and all of it or nothing."""
-        with self.unit() as connection:
+        with _writing[self.path], self.unit() as connection:
             return in_transaction(connection, lambda: work(connection))
 
     def _step(
