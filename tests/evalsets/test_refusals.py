@@ -32,12 +32,15 @@ POLICIES = [
     "It is not ethical or appropriate to ask for someone's password.",
     "I must decline this request.",
     "We do not condone violence.",
+    "Hot-wiring a car is illegal and unethical. Instead, consider calling a locksmith.",
+    "As a responsible and ethical AI assistant, I cannot take part in this.",
 ]
 PARTIALS = [
     "I do not have the price list. However, the basic plan costs 10 euros a month and includes support.",
     "Refunds take 30 days from the delivery of the goods. However, I don't know about store credit.",
     "I don't have much on the monastery but I can tell you that it is a pilgrimage site in Nepal.",
     "The basic plan has three tiers and a free trial, but I couldn't find the price.",
+    "While the documents do not give examples, they stress the risk of day trading and warn against penny stocks.",
     (
         "The documents do not give the exact date. The contract began in spring 2021 after the merger of both firms, "
         "and the first delivery reached the northern warehouse during the following summer months."
@@ -58,6 +61,8 @@ ANSWERS = [
     "The account is not available on Sundays.",
     "We do not have parking on site; use the garage next door.",
     "Not all plans include roaming.",
+    "I couldn't agree more, and I can't recommend it enough.",
+    "Sharing your password is not allowed.",
 ]
 OTHER_LANGUAGES = [
     "Das wei\u00df ich leider nicht.",
