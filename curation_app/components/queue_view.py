@@ -26,6 +26,9 @@ _CHOICES = {
     "batch": "Batch",
 }
 
+_KEYS = {"reviewer": "by"}
+"""Names in the URL where the filter's own name is taken: the session keeps who is reviewing under `reviewer`."""
+
 
 def show(desk: Desk) -> None:
     """Draw the filters, the counts and one page of rows; a click opens the item on the Label page."""
@@ -82,7 +85,14 @@ def _choice(name: str, label: str, options: list[tuple[str, int]]) -> str:
         return f"{shown} {counts[value]:,}" if counts.get(value) else shown
 
     picked = st.selectbox(
-        label, list(counts), index=None, format_func=words, key=name, bind="query-params", width=170, placeholder="any"
+        label,
+        list(counts),
+        index=None,
+        format_func=words,
+        key=_KEYS.get(name, name),
+        bind="query-params",
+        width=170,
+        placeholder="any",
     )
     return str(picked or "")
 

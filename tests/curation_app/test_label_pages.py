@@ -1,0 +1,161 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from curation_app.labels import DecisionKind, LabelContent
+from curation_app.review_store import Decision
+from curation_app.service.labelling import Desk, open_desk
+from curation_app.service.overview import forget_counts
+from curation_app.service.starting import make_workspace
+from evalsets.items import GoldChunk, Mode
+from ingest.candidates import Candidate
+
+MakeCandidate = Callable[..., Candidate]
+APP = str(Path(__file__).parents[2] / "curation_app" / "app.py")
+GOLD = (GoldChunk(chunk_id="kb-003#0"),)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    workspace = make_workspace(tmp_path / "workspace").workspace
+    monkeypatch.setenv("ERRATA_WORKSPACE", str(workspace.root))
+    forget_counts()
+    return open_desk(workspace)
+
+
+def opened(page: str, reviewer: str = "Ann") -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=30)
+    if reviewer:
+        app.session_state["reviewer"] = reviewer
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    return next(each for each in app.button if each.label.startswith(label))
+
+
+def area(app: AppTest, label: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    return next(each for each in app.text_area if each.label == label)
+
+
+def test_the_name_is_asked_once_before_anything_else(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(1)])
+    app = AppTest.from_file(APP, default_timeout=30)
+    app.user.clear()
+    app.run()
+    assert app.header[0].value == "Who is reviewing?"
+    app.text_input(key="reviewer-name").set_value("  Ann   B. ")
+    button(app, "Start").click().run()
+    assert app.session_state["reviewer"] == "Ann B."
+    assert not app.exception
+
+
+def test_a_label_made_with_the_mouse_is_saved_field_by_field_and_then_as_an_event(
+    desk: Desk, make_candidate: MakeCandidate
+) -> None:
+    desk.store.add_candidates([make_candidate(1, priority=0.9), make_candidate(2)])
+    app = opened("label")
+    app.radio[0].set_value(Mode.GROUNDING_FAILURE.value).run()
+    button(app, "b ☆").click().run()
+    area(app, "Expected answer").set_value("Within 30 days.").run()
+    area(app, "Facts the answer must contain").set_value("30 days | a month").run()
+    draft = desk.store.item("c00001", "Ann").draft
+    assert draft.gold_chunk_ids == ("kb-003#0",)
+    assert (draft.mode, draft.expected) == (Mode.GROUNDING_FAILURE, "Within 30 days.")
+    button(app, "Save and next").click().run()
+    (accepted,) = desk.store.accepted_items()
+    assert accepted.item.answer_facts == (("30 days", "a month"),)
+    assert accepted.blockers == ()
+    button(app, "Undo").click().run()
+    assert area(app, "Expected answer").value == "Within 30 days."
+
+
+def test_a_refused_save_keeps_the_item_and_the_text(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(1)])
+    app = opened("label")
+    area(app, "Expected answer").set_value("Within 30 days.").run()
+    button(app, "Save and next").click().run()
+    assert desk.store.events() == []
+    assert area(app, "Expected answer").value == "Within 30 days."
+
+
+def test_defer_skip_and_not_a_failure_go_on_to_the_next_item(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(n) for n in range(4)])
+    app = opened("label")
+    for label in ("Defer", "Skip", "Not a failure"):
+        button(app, label).click().run()
+    kinds = [event.kind for event in desk.store.events()]
+    assert kinds == [DecisionKind.DEFER, DecisionKind.SKIP, DecisionKind.NOT_FAILURE]
+
+
+@pytest.mark.usefixtures("desk")
+def test_an_empty_queue_says_what_to_do() -> None:
+    assert "errata mine" in opened("queue").info[0].value
+    assert opened("label").header[0].value == "Nothing is left to label"
+
+
+def test_the_queue_lists_filters_and_starts_labelling_under_them(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(1, priority=0.9), make_candidate(2, signal="abandoned")])
+    app = opened("queue")
+    assert "**2** candidates" in app.markdown[1].value
+    app.selectbox(key="signal").set_value("abandoned").run()
+    assert "**1** candidates" in app.markdown[1].value
+    button(app, "Label these").click().run()
+    assert not app.exception
+    assert app.session_state["label_screen"].item.candidate.candidate_id == "c00002"
+
+
+def test_the_review_page_shows_a_disagreement_and_settles_it_with_a_reason(
+    desk: Desk, make_candidate: MakeCandidate
+) -> None:
+    desk.store.add_candidates([make_candidate(1)])
+    for who, mode in (("Ann", Mode.GROUNDING_FAILURE), ("Bob", Mode.REFUSAL)):
+        item = desk.store.item("c00001", who)
+        content = LabelContent(mode=mode, gold_chunks=GOLD, expected="30 days")
+        desk.store.submit(Decision("c00001", who, DecisionKind.LABEL, content, item.token))
+    app = opened("review", "Cid")
+    assert "**0 of 1** items got the same verdict" in app.markdown[1].value
+    app.radio[0].set_value(0)
+    button(app, "Settle").click().run()
+    assert "needs its reason" in app.error[0].value
+    app.radio[0].set_value(0)
+    app.text_area[0].set_value("the chunk says so")
+    button(app, "Settle").click().run()
+    assert desk.store.adjudications()["c00001"].author.name == "Cid"
+    assert app.success[0].value.startswith("Every disagreement is settled")
+
+
+def test_sub_codes_are_merged_on_their_page(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(1)])
+    item = desk.store.item("c00001", "Ann")
+    content = LabelContent(mode=Mode.REFUSAL, gold_chunks=GOLD, expected="x", sub_code="shy")
+    desk.store.submit(Decision("c00001", "Ann", DecisionKind.LABEL, content, item.token))
+    app = opened("codes")
+    app.text_input[0].set_value("too careful")
+    button(app, "Rename or merge all").click().run()
+    assert desk.store.accepted_items()[0].item.sub_code == "too careful"
+
+
+def test_a_case_written_by_hand_waits_in_the_queue_and_a_refused_one_stays_in_the_form(desk: Desk) -> None:
+    app = opened("cases")
+    button(app, "Add the case").click().run()
+    assert "the question is empty" in app.error[0].value
+    app.text_area(key="case-question").set_value("can i get my mony back")
+    button(app, "Add the case").click().run()
+    assert "0 labelled, 1 to label" in app.success[0].value
+    assert app.text_area(key="case-question").value == ""
+    found = desk.store.next_item("Ann")
+    assert found is not None
+    assert found.candidate.flagged_turn.question == "can i get my mony back"
+
+
+@pytest.mark.usefixtures("desk")
+def test_every_page_of_the_app_runs_on_an_empty_workspace() -> None:
+    for page in sorted((Path(APP).parent / "pages").glob("*.py")):
+        if page.stem != "__init__":
+            opened(page.stem)
