@@ -1,18 +1,26 @@
 """Puts interactions together from staged spans, trace by trace, once every file of an ingest is read."""
 
-from collections import Counter
-from collections.abc import Callable
+import multiprocessing
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from typing import NamedTuple
 
 import duckdb
 
 from ingest.adapters import adapter_names
 from ingest.adapters.base import Caution, Trace
+from ingest.columnar import table_bytes, table_of
 from ingest.log_store import LogStore
-from ingest.reading_jobs import RowReader, StagedBlock, Way
-from ingest.span_staging import StagedTrace, TraceBatch, iter_unassembled, mark_assembled, settle_spans
+from ingest.reading_jobs import WORKERS, RowReader, SentBlock, StagedBlock, Way
+from ingest.span_staging import SettleCounts, TraceBatch, iter_unassembled, mark_assembled, settle_spans, traces_in
 from ingest.storing import GroupWriter, kept_mapping
 from ingest.way_finding import WayFinder
+
+_MANY_BATCHES = 3
+"""From how many batches on worker processes pay for their start."""
+Ways = dict[str, Way]
+"""How the spans of each adapter are put together."""
 
 
 class Assembled(NamedTuple):
@@ -23,18 +31,27 @@ class Assembled(NamedTuple):
     caution_counts: Counter[str]
 
 
-def assemble_traces(store: LogStore, finder: WayFinder, writer: GroupWriter) -> Assembled:
+class _Made(NamedTuple):
+    batch: TraceBatch
+    blocks: list[StagedBlock]
+
+
+def assemble_traces(store: LogStore, finder: WayFinder, writer: GroupWriter, *, workers: int = WORKERS) -> Assembled:
     """Settle staged spans and store the interactions of every changed trace, a batch of traces a transaction."""
     out = Assembled(Counter(), [], Counter())
     with store.unit() as connection:
         if not _has_work(connection):
             return out
-        connection.begin()
-        settle_spans(connection)
-        connection.commit()
-        reader_of = _readers(connection, finder)
-        for batch in iter_unassembled(connection):
-            _store_batch(connection, batch, reader_of, writer, out)
+        writer.spans_new = _settle(connection).new
+        ways = _ways(connection, finder)
+        for made in _made(iter_unassembled(connection), ways, workers=workers):
+            connection.begin()
+            for block in made.blocks:
+                _note(block, out)
+                writer.add_assembled(block)
+            writer.write(connection)
+            mark_assembled(connection, made.batch)
+            connection.commit()
     return out
 
 
@@ -45,16 +62,20 @@ def _has_work(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(counts[0][0])
 
 
-def _readers(connection: duckdb.DuckDBPyConnection, finder: WayFinder) -> Callable[[str], RowReader | None]:
-    known: dict[str, RowReader | None] = {}
+def _settle(connection: duckdb.DuckDBPyConnection) -> SettleCounts:
+    connection.begin()
+    counts = settle_spans(connection)
+    connection.commit()
+    return counts
 
-    def reader_of(adapter: str) -> RowReader | None:
-        if adapter not in known:
-            way = _assembly_way(connection, finder, adapter)
-            known[adapter] = way and RowReader(way)
-        return known[adapter]
 
-    return reader_of
+def _ways(connection: duckdb.DuckDBPyConnection, finder: WayFinder) -> Ways:
+    rows = connection.execute(
+        "SELECT DISTINCT adapter FROM spans WHERE (family, trace_id) IN "
+        "(SELECT (family, trace_id) FROM unassembled_traces)"
+    ).fetchall()
+    found = {adapter: _assembly_way(connection, finder, adapter) for (adapter,) in rows}
+    return {adapter: way for adapter, way in found.items() if way is not None}
 
 
 def _assembly_way(connection: duckdb.DuckDBPyConnection, finder: WayFinder, adapter: str) -> Way | None:
@@ -64,30 +85,69 @@ def _assembly_way(connection: duckdb.DuckDBPyConnection, finder: WayFinder, adap
     return finder.assembly_way(adapter, mapping) if mapping else None
 
 
-def _store_batch(
-    connection: duckdb.DuckDBPyConnection,
-    batch: TraceBatch,
-    reader_of: Callable[[str], RowReader | None],
-    writer: GroupWriter,
-    out: Assembled,
-) -> None:
-    connection.begin()
-    for adapter, traces in _by_adapter(batch.traces).items():
-        reader = reader_of(adapter)
-        if reader is not None:
-            block = reader.assemble(traces)
-            _note(block, out)
-            writer.add_assembled(block)
-    writer.write(connection)
-    mark_assembled(connection, batch)
-    connection.commit()
+def _made(batches: Iterator[TraceBatch], ways: Ways, *, workers: int) -> Iterator[_Made]:
+    """Yield every batch with what was made of it, in worker processes when there are many."""
+    first = next(batches, None)
+    if first is None:
+        return
+    assembler = _Assembler(ways)
+    if first.buckets < _MANY_BATCHES or workers < 2:  # noqa: PLR2004 - one worker is this process
+        for batch in (first, *batches):
+            yield _Made(batch, assembler.blocks(batch))
+        return
+    yield from _made_beside(_chained(first, batches), ways, workers)
 
 
-def _by_adapter(traces: list[StagedTrace]) -> dict[str, list[Trace]]:
-    grouped: dict[str, list[Trace]] = {}
-    for staged in traces:
-        grouped.setdefault(staged.adapter, []).append(staged.trace)
-    return grouped
+def _chained(first: TraceBatch, rest: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
+    yield first
+    yield from rest
+
+
+def _made_beside(batches: Iterable[TraceBatch], ways: Ways, workers: int) -> Iterator[_Made]:
+    # Spawned, not forked: a fork would inherit the open database.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(ways,)) as pool:
+        waiting: deque[tuple[TraceBatch, Future[list[SentBlock]]]] = deque()
+        for batch in batches:
+            waiting.append((batch, pool.submit(_work, table_bytes(batch.spans))))
+            if len(waiting) > workers:
+                yield _received(*waiting.popleft())
+        while waiting:
+            yield _received(*waiting.popleft())
+
+
+def _received(batch: TraceBatch, future: "Future[list[SentBlock]]") -> _Made:
+    return _Made(batch, [sent.received() for sent in future.result()])
+
+
+class _Assembler:
+    """Makes blocks of interactions from spans, with the reader of each adapter."""
+
+    def __init__(self, ways: Ways) -> None:
+        self._readers = {adapter: RowReader(way) for adapter, way in ways.items()}
+
+    def blocks(self, batch: TraceBatch) -> list[StagedBlock]:
+        """Return what the traces of a batch become."""
+        grouped: dict[str, list[Trace]] = {}
+        for staged in traces_in(batch.spans):
+            grouped.setdefault(staged.adapter, []).append(staged.trace)
+        return [
+            self._readers[adapter].assemble(traces) for adapter, traces in grouped.items() if adapter in self._readers
+        ]
+
+
+_assembler: _Assembler | None = None
+
+
+def _start_worker(ways: Ways) -> None:
+    global _assembler  # noqa: PLW0603 - one assembler a worker process, set once
+    _assembler = _Assembler(ways)
+
+
+def _work(spans: bytes) -> list[SentBlock]:
+    if _assembler is None:
+        raise RuntimeError("the worker was not started")
+    return [SentBlock.of(block) for block in _assembler.blocks(TraceBatch(0, 1, table_of(spans)))]
 
 
 def _note(block: StagedBlock, out: Assembled) -> None:

@@ -118,15 +118,23 @@ def _event_key(vote: FeedbackEvent) -> str:
 
 def to_bytes(tables: Tables) -> list[bytes]:
     """Serialise for another process."""
-    out = []
-    for table in tables:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        out.append(sink.getvalue().to_pybytes())
-    return out
+    return [table_bytes(table) for table in tables]
+
+
+def table_bytes(table: pa.Table) -> bytes:
+    """Serialise one table for another process."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def from_bytes(parts: list[bytes]) -> Tables:
     """Read what `to_bytes` wrote."""
-    return Tables(*(pa.ipc.open_stream(part).read_all() for part in parts))
+    return Tables(*map(table_of, parts))
+
+
+def table_of(content: bytes) -> pa.Table:
+    """Read what `table_bytes` wrote."""
+    return pa.ipc.open_stream(content).read_all()

@@ -8,14 +8,17 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from ingest.adapters import get_adapter
 from ingest.adapters.base import Adapter, Record, Reject, SpanAdapter, Trace
 from ingest.adapters.mapping import MappingAdapter, MappingReader
 from ingest.adapters.mapping_file import MappingFile
-from ingest.columnar import Tables, as_tables, from_bytes, to_bytes
+from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
 from ingest.reading.blocks import LinePart, ReadBlock, read_part
 from ingest.settings import PrivacySettings
+from ingest.span_staging import span_table
 from ingest.staging import Block, StagedRows
 
 WORKERS = min(4, os.cpu_count() or 1)
@@ -36,7 +39,8 @@ class StagedBlock(NamedTuple):
 
     tables: Tables
     rest: StagedRows
-    """Skips, rejects, cautions and spans; its columns, links and texts are empty."""
+    """Skips, rejects and cautions; its columns, links, texts and spans are empty."""
+    spans: pa.Table
 
 
 class RowReader:
@@ -94,7 +98,6 @@ class RowReader:
     def _as_tables(rows: StagedRows) -> StagedBlock:
         tables = as_tables(rows)
         rest = StagedRows(
-            spans=rows.spans,
             skips=rows.skips,
             rejects=rows.rejects,
             cautions=rows.cautions,
@@ -105,7 +108,7 @@ class RowReader:
             lines=rows.lines,
             redactions=rows.redactions,
         )
-        return StagedBlock(tables, rest)
+        return StagedBlock(tables, rest, span_table(rows.spans))
 
 
 def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, line: int) -> None:
@@ -117,9 +120,21 @@ def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, line: int
         rows.rejects.append(Reject(file, line, f"the adapter failed on a record: {type(error).__name__}: {error}"))
 
 
-class _Sent(NamedTuple):
+class SentBlock(NamedTuple):
+    """A staged block on its way from another process."""
+
     tables: list[bytes]
     rest: StagedRows
+    spans: bytes
+
+    @classmethod
+    def of(cls, block: StagedBlock) -> "SentBlock":
+        """Serialise a block."""
+        return cls(to_bytes(block.tables), block.rest, table_bytes(block.spans))
+
+    def received(self) -> StagedBlock:
+        """Return the block that was sent."""
+        return StagedBlock(from_bytes(self.tables), self.rest, table_of(self.spans))
 
 
 _reader: RowReader | None = None
@@ -130,11 +145,10 @@ def _start_worker(way: Way) -> None:
     _reader = RowReader(way)
 
 
-def _work(part: LinePart) -> _Sent:
+def _work(part: LinePart) -> SentBlock:
     if _reader is None:
         raise RuntimeError("the worker was not started")
-    staged = _reader.read(read_part(part))
-    return _Sent(to_bytes(staged.tables), staged.rest)
+    return SentBlock.of(_reader.read(read_part(part)))
 
 
 class Readers:
@@ -156,13 +170,13 @@ class Readers:
 
     def _read_beside(self, parts: Iterable[LinePart]) -> Iterator[StagedBlock]:
         pool = self._started_pool()
-        waiting: deque[Future[_Sent]] = deque()
+        waiting: deque[Future[SentBlock]] = deque()
         for part in parts:
             waiting.append(pool.submit(_work, part))
             if len(waiting) > self._workers * _IN_FLIGHT:
-                yield _received(waiting.popleft())
+                yield waiting.popleft().result().received()
         while waiting:
-            yield _received(waiting.popleft())
+            yield waiting.popleft().result().received()
 
     def _started_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -178,11 +192,6 @@ class Readers:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
-
-
-def _received(future: "Future[_Sent]") -> StagedBlock:
-    sent = future.result()
-    return StagedBlock(from_bytes(sent.tables), sent.rest)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Stage spans in logs.duckdb and hand them on trace by trace, whatever the order they arrived in."""
 
+import json
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 import orjson
@@ -9,27 +10,24 @@ import pyarrow as pa
 
 from ingest.adapters.base import Span, Trace
 
-_KEY = "family, trace_id, span_id, adapter"
 _BUCKET_SPANS = 60_000
 """How many spans one bucket of traces holds at most, roughly: what is in memory at a time."""
-_SCHEMA = pa.schema(
+_LAST_NS = 2**63 - 1
+SPAN_SCHEMA = pa.schema(
     [
-        ("family", pa.string()),
         ("trace_id", pa.string()),
         ("span_id", pa.string()),
-        ("adapter", pa.string()),
         ("started_ns", pa.int64()),
         ("version_ns", pa.int64()),
         ("user_id", pa.string()),
         ("payload", pa.string()),
-        ("ingest_id", pa.int64()),
     ]
 )
-_LAST_NS = 2**63 - 1
+"""Spans as they travel between processes and into the store; payloads are JSON text."""
 
 
-class StagedSpan(NamedTuple):
-    """A span, the adapter that read it and the family that adapter belongs to.
+class StagedSpans(NamedTuple):
+    """Spans, the adapter that read them and the family that adapter belongs to.
 
     The family is the adapter's `family` attribute, else its name: formats of one family share trace ids and
     `assemble`, so that a trace exported in two of them becomes one interaction.
@@ -37,7 +35,7 @@ class StagedSpan(NamedTuple):
 
     family: str
     adapter: str
-    span: Span
+    table: pa.Table
 
 
 class SettleCounts(NamedTuple):
@@ -45,7 +43,6 @@ class SettleCounts(NamedTuple):
 
     new: int
     changed: int
-    unchanged: int
 
 
 class StagedTrace(NamedTuple):
@@ -57,90 +54,128 @@ class StagedTrace(NamedTuple):
 
 
 class TraceBatch(NamedTuple):
-    """Traces to assemble together; `bucket` and `buckets` say which to mark as done afterwards."""
+    """Spans of traces to assemble together; `bucket` and `buckets` say which to mark as done afterwards."""
 
     bucket: int
     buckets: int
-    traces: list[StagedTrace]
+    spans: pa.Table
 
 
-def append_spans(connection: duckdb.DuckDBPyConnection, spans: Iterable[StagedSpan], *, ingest_id: int) -> int:
-    """Append `spans` to what waits for settling, without looking for duplicates; return how many there were.
-
-    Payloads must be redacted and user ids hashed already.
-    """
+def span_table(spans: Iterable[Span]) -> pa.Table:
+    """Return spans in the form in which they are staged; payloads must be redacted and user ids hashed already."""
     rows = [
         (
-            staged.family,
-            staged.span.trace_id,
-            staged.span.span_id,
-            staged.adapter,
-            min(staged.span.started_ns, _LAST_NS),
-            min(staged.span.version_ns, _LAST_NS),
-            staged.span.user_id,
-            orjson.dumps(staged.span.payload).decode(),
-            ingest_id,
+            span.trace_id,
+            span.span_id,
+            min(span.started_ns, _LAST_NS),
+            min(span.version_ns, _LAST_NS),
+            span.user_id,
+            _written(span.payload),
         )
-        for staged in spans
+        for span in spans
     ]
-    if not rows:
-        return 0
-    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _SCHEMA, strict=True)]
-    connection.register("appended_spans", pa.Table.from_arrays(columns, schema=_SCHEMA))
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(SPAN_SCHEMA)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, SPAN_SCHEMA, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=SPAN_SCHEMA)
+
+
+def _written(payload: dict[str, Any]) -> str:
     try:
-        connection.execute("INSERT INTO incoming_spans SELECT * FROM appended_spans")
-    finally:
-        connection.unregister("appended_spans")
-    return len(rows)
+        return orjson.dumps(payload).decode()
+    except TypeError:  # lone surrogates, whole numbers beyond 64 bit
+        return json.dumps(payload, default=str)
+
+
+def _read(payload: str) -> Any:
+    try:
+        return orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        return json.loads(payload)
+
+
+def append_spans(connection: duckdb.DuckDBPyConnection, staged: Iterable[StagedSpans], *, ingest_id: int) -> int:
+    """Append spans to what waits for settling, without looking for duplicates; return how many there were."""
+    count = 0
+    for family, adapter, table in staged:
+        if not table.num_rows:
+            continue
+        connection.register("appended_spans", table)
+        try:
+            connection.execute(
+                """
+                INSERT INTO incoming_spans BY NAME
+                SELECT *, $family AS family, $adapter AS adapter, $ingest_id AS ingest_id FROM appended_spans
+                """,
+                {"family": family, "adapter": adapter, "ingest_id": ingest_id},
+            )
+        finally:
+            connection.unregister("appended_spans")
+        count += table.num_rows
+    return count
 
 
 def settle_spans(connection: duckdb.DuckDBPyConnection) -> SettleCounts:
     """Move what waits into `spans`, the greater version (else the longer payload) staying, and note changed traces.
 
-    Runs in a transaction of its own unless one is open; the same spans in any order and number give the same table.
+    The same spans in any order and number give the same table.
     """
+    # Most spans arrive once: only keys that occur again, here or in the table, need comparing. They are found by hash,
+    # where a collision does no harm: it is compared and stays.
     connection.execute(
-        f"""
-        CREATE OR REPLACE TEMP TABLE settling AS
-        SELECT incoming.*, spans.payload IS NOT NULL AS known,
-               spans.payload IS NULL OR (incoming.version_ns, length(incoming.payload), incoming.payload)
-                   > (spans.version_ns, length(spans.payload), spans.payload) AS wins
+        """
+        CREATE OR REPLACE TEMP TABLE contested AS
+        SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM incoming_spans)
+        GROUP BY key_hash HAVING count(*) > 1
+        UNION
+        SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM spans)
+        WHERE key_hash IN (SELECT hash(family, trace_id, span_id, adapter) FROM incoming_spans)
+        """
+    )
+    connection.execute(
+        """
+        CREATE OR REPLACE TEMP TABLE winners AS
+        SELECT incoming.*, spans.payload IS NOT NULL AS is_known
         FROM (
             SELECT * FROM incoming_spans
+            WHERE hash(family, trace_id, span_id, adapter) IN (SELECT key_hash FROM contested)
             QUALIFY row_number() OVER (
-                PARTITION BY {_KEY} ORDER BY version_ns DESC, length(payload) DESC, payload DESC, ingest_id) = 1
+                PARTITION BY family, trace_id, span_id, adapter
+                ORDER BY version_ns DESC, length(payload) DESC, payload DESC, ingest_id) = 1
         ) AS incoming
-        LEFT JOIN spans USING ({_KEY})
-        """  # noqa: S608 - only a constant is spliced in
-    )
-    row = connection.execute(
-        """
-        SELECT count(*) FILTER (WHERE NOT known), count(*) FILTER (WHERE known AND wins),
-               count(*) FILTER (WHERE known AND NOT wins)
-        FROM settling
-        """
-    ).fetchone()
-    connection.execute(
-        """
-        DELETE FROM spans USING settling
-        WHERE spans.family = settling.family AND spans.trace_id = settling.trace_id
-          AND spans.span_id = settling.span_id AND spans.adapter = settling.adapter
-          AND settling.known AND settling.wins
+        LEFT JOIN spans USING (family, trace_id, span_id, adapter)
+        WHERE spans.payload IS NULL OR (incoming.version_ns, length(incoming.payload), incoming.payload)
+            > (spans.version_ns, length(spans.payload), spans.payload)
         """
     )
-    connection.execute("INSERT INTO spans SELECT * EXCLUDE (known, wins) FROM settling WHERE wins")
     connection.execute(
         """
         INSERT INTO unassembled_traces
-        SELECT DISTINCT family, trace_id FROM settling
-        WHERE wins AND NOT EXISTS (
-            FROM unassembled_traces AS noted
-            WHERE noted.family = settling.family AND noted.trace_id = settling.trace_id)
+        SELECT DISTINCT family, trace_id FROM (
+            SELECT family, trace_id FROM incoming_spans
+            WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
+            UNION ALL SELECT family, trace_id FROM winners)
+        EXCEPT SELECT family, trace_id FROM unassembled_traces
         """
     )
+    connection.execute(
+        """
+        DELETE FROM spans USING winners
+        WHERE spans.family = winners.family AND spans.trace_id = winners.trace_id
+          AND spans.span_id = winners.span_id AND spans.adapter = winners.adapter AND winners.is_known
+        """
+    )
+    fresh = connection.execute(
+        """
+        INSERT INTO spans SELECT * FROM incoming_spans
+        WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
+        """
+    ).fetchall()[0][0]
+    won = connection.execute("INSERT INTO spans SELECT * EXCLUDE (is_known) FROM winners").fetchall()[0][0]
+    changed = connection.execute("SELECT count(*) FROM winners WHERE is_known").fetchall()[0][0]
     connection.execute("TRUNCATE incoming_spans")
-    connection.execute("DROP TABLE settling")
-    return SettleCounts(*(row or (0, 0, 0)))
+    connection.execute("DROP TABLE winners")
+    connection.execute("DROP TABLE contested")
+    return SettleCounts(int(fresh) + int(won) - int(changed), int(changed))
 
 
 def iter_unassembled(connection: duckdb.DuckDBPyConnection) -> Iterator[TraceBatch]:
@@ -151,19 +186,35 @@ def iter_unassembled(connection: duckdb.DuckDBPyConnection) -> Iterator[TraceBat
     """
     buckets = _bucket_count(connection)
     for bucket in range(buckets):
-        rows = connection.execute(
+        table = connection.sql(
             """
-            SELECT spans.family, spans.trace_id, spans.span_id, spans.adapter, spans.started_ns, spans.version_ns,
+            SELECT spans.family, spans.adapter, spans.trace_id, spans.span_id, spans.started_ns, spans.version_ns,
                    spans.user_id, spans.payload
             FROM spans
             WHERE (spans.family, spans.trace_id) IN (
-                SELECT (family, trace_id) FROM unassembled_traces WHERE hash(trace_id) % ? = ?)
+                SELECT (family, trace_id) FROM unassembled_traces WHERE hash(trace_id) % $buckets = $bucket)
             ORDER BY spans.family, spans.trace_id, spans.started_ns, spans.span_id, spans.adapter
             """,
-            [buckets, bucket],
-        ).fetchall()
-        if rows:
-            yield TraceBatch(bucket, buckets, list(_grouped(rows)))
+            params={"buckets": buckets, "bucket": bucket},
+        ).to_arrow_table()
+        if table.num_rows:
+            yield TraceBatch(bucket, buckets, table)
+
+
+def traces_in(spans: pa.Table) -> Iterator[StagedTrace]:
+    """Yield the traces of a batch's spans."""
+    names = ("family", "adapter", "trace_id", "span_id", "started_ns", "version_ns", "user_id", "payload")
+    held: list[Span] = []
+    known = ("", "", "")
+    for row in zip(*(spans.column(name).to_pylist() for name in names), strict=True):
+        family, adapter, trace_id, span_id, started_ns, version_ns, user_id, payload = row
+        if held and (family, trace_id) != (known[0], known[2]):
+            yield StagedTrace(known[0], known[1], Trace(known[2], tuple(held)))
+            held = []
+        known = (family, adapter, trace_id)
+        held.append(Span(trace_id, span_id, _read(payload), started_ns, version_ns, user_id))
+    if held:
+        yield StagedTrace(known[0], known[1], Trace(known[2], tuple(held)))
 
 
 def mark_assembled(connection: duckdb.DuckDBPyConnection, batch: TraceBatch) -> None:
@@ -174,24 +225,14 @@ def mark_assembled(connection: duckdb.DuckDBPyConnection, batch: TraceBatch) -> 
 def forget_traces(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> int:
     """Delete every staged span of `trace_ids`; return how many spans went."""
     wanted = sorted(set(trace_ids))
-    row = connection.execute("SELECT count(*) FROM spans WHERE trace_id IN (SELECT unnest(?))", [wanted]).fetchone()
+    rows = connection.execute("SELECT count(*) FROM spans WHERE trace_id IN (SELECT unnest(?))", [wanted]).fetchall()
     for table in ("spans", "incoming_spans", "unassembled_traces"):
         connection.execute(f"DELETE FROM {table} WHERE trace_id IN (SELECT unnest(?))", [wanted])  # noqa: S608
-    return int(row[0]) if row else 0
+    return int(rows[0][0])
 
 
 def _bucket_count(connection: duckdb.DuckDBPyConnection) -> int:
-    row = connection.execute(
+    rows = connection.execute(
         "SELECT count(*) FROM spans WHERE (family, trace_id) IN (SELECT (family, trace_id) FROM unassembled_traces)"
-    ).fetchone()
-    return 1 + (int(row[0]) if row else 0) // _BUCKET_SPANS
-
-
-def _grouped(rows: list[tuple[str, str, str, str, int, int, str | None, str]]) -> Iterator[StagedTrace]:
-    spans: list[Span] = []
-    for position, (family, trace_id, span_id, adapter, started_ns, version_ns, user_id, payload) in enumerate(rows):
-        spans.append(Span(trace_id, span_id, orjson.loads(payload), started_ns, version_ns, user_id))
-        following = rows[position + 1] if position + 1 < len(rows) else None
-        if following is None or following[:2] != (family, trace_id):
-            yield StagedTrace(family, adapter, Trace(trace_id, tuple(spans)))
-            spans = []
+    ).fetchall()
+    return 1 + int(rows[0][0]) // _BUCKET_SPANS

@@ -16,7 +16,7 @@ from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import LogStore
 from ingest.merging import MergeCounts, merge
 from ingest.reading_jobs import StagedBlock
-from ingest.span_staging import StagedSpan, append_spans
+from ingest.span_staging import StagedSpans, append_spans
 from ingest.way_finding import FileWay
 
 GROUP_BYTES = 160 << 20
@@ -51,7 +51,8 @@ class GroupWriter:
         self.counts = MergeCounts()
         self.spans_new = 0
         self._tables: list[Tables] = []
-        self._spans: list[StagedSpan] = []
+        self._spans: list[StagedSpans] = []
+        self._span_count = 0
         self._rejects: list[_NotedReject] = []
         self._files: list[_NotedFile] = []
         self._mappings: dict[str, MappingFile] = {}
@@ -64,11 +65,13 @@ class GroupWriter:
         if way is not None:
             adapter = way.way.adapter
             family = adapter if way.way.mapping else family_of(adapter)
-            self._spans.extend(StagedSpan(family, adapter, span) for span in block.rest.spans)
+            self._spans.append(StagedSpans(family, adapter, block.spans))
+            self._span_count += block.spans.num_rows
+            self._bytes += block.spans.nbytes
             self._rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
-            if way.way.mapping is not None and block.rest.spans:
+            if way.way.mapping is not None and block.spans.num_rows:
                 self._mappings[adapter] = way.way.mapping
-        if self._bytes > GROUP_BYTES or len(self._spans) > _GROUP_SPANS or len(self._rejects) > _GROUP_REJECTS:
+        if self._bytes > GROUP_BYTES or self._span_count > _GROUP_SPANS or len(self._rejects) > _GROUP_REJECTS:
             self.flush()
 
     def add_assembled(self, block: StagedBlock) -> None:
@@ -93,13 +96,14 @@ class GroupWriter:
         """Write what is gathered inside the caller's transaction."""
         if self._tables:
             self.counts = self.counts.plus(merge(connection, self._tables, ingest_id=self.ingest_id))
-        self.spans_new += append_spans(connection, self._spans, ingest_id=self.ingest_id)
+        append_spans(connection, self._spans, ingest_id=self.ingest_id)
         self._write_rejects(connection)
         for name, mapping in self._mappings.items():
             _keep_mapping(connection, name, mapping)
         for noted in self._files:
             self._write_file(connection, noted)
-        self._tables, self._spans, self._rejects, self._files, self._bytes = [], [], [], [], 0
+        self._tables, self._spans, self._rejects, self._files = [], [], [], []
+        self._bytes = self._span_count = 0
         self._mappings = {}
 
     def _write_rejects(self, connection: duckdb.DuckDBPyConnection) -> None:
