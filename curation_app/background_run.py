@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from curation_app.service.run_history import summarise
 from curation_app.service.running import RunRequest, carry_out
 from evalsets.errors import ErrataError
 from evalsets.run_settings import RunSettings
@@ -73,7 +72,6 @@ def main(argv: list[str]) -> int:
             Path(wire["workspace"]),
             progress.observe,
         )
-        summarise(result.path)
     except ErrataError as error:
         progress.end("failed", str(error))
         return int(error.exit_code)

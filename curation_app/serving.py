@@ -1,7 +1,9 @@
 """Run Streamlit on the app, with its pages taken from `st.navigation` alone: `python -m curation_app.serving FLAGS`."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 APP_SCRIPT = Path(__file__).with_name("app.py")
 
@@ -16,7 +18,14 @@ def main() -> None:
     from streamlit.web.cli import main as streamlit
 
     PagesManager.uses_pages_directory = False
+    Thread(target=_warm_up, name="warm-up", daemon=True).start()
     streamlit(args=["run", str(APP_SCRIPT), *sys.argv[1:]], prog_name="streamlit")
+
+
+def _warm_up() -> None:
+    """Load what pages with tables and charts need, so that the first visitor does not wait for it."""
+    for name in ("pandas", "altair", "evalsets.statistics"):
+        import_module(name)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def stored_runs(workspace: Workspace, *, set_name: str = "") -> list[StoredRun]:
     """Return the stored runs, newest first; a report that cannot be read is left out (see `unreadable`)."""
     runs = [StoredRun(path, summary) for path, summary in _summaries(workspace) if isinstance(summary, RunSummary)]
     chosen = [run for run in runs if not set_name or run.summary.set_name == set_name]
-    return sorted(chosen, key=lambda run: (run.summary.started_at, run.summary.run_id), reverse=True)
+    return sorted(chosen, key=lambda run: (run.summary.started_at, run.summary.report_mtime_ns), reverse=True)
 
 
 def unreadable(workspace: Workspace) -> dict[Path, str]:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation_app.service.run_history import summarise
 from curation_app.service.set_references import ResolvedSet, resolve
 from curation_app.workspace import Settings, Workspace, find_workspace
 from evalsets.chunks import Chunk
@@ -64,6 +65,7 @@ def carry_out(request: RunRequest, folder: Path | None, observer: Observer | Non
     report.save(path)
     clock = read_clock(journal_path(path))
     clock.save(clock_path(path))
+    summarise(path)
     return RunResult(report, clock, path)
 
 
@@ -143,6 +145,6 @@ def _settings(workspace: Workspace | None) -> Settings:
 def _default_path(workspace: Workspace | None, eval_set: EvalSet, pipeline: Pipeline) -> Path:
     if workspace is None:
         raise BadInputError("outside a workspace a run needs --out FILE, where its report is written")
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in pipeline.name)
     return workspace.runs_folder / f"{eval_set.name}-{name}-{stamp}.json"

@@ -74,10 +74,10 @@ def test_run_gate_and_baseline_go_together_in_a_workspace(workspace: Path, capsy
     assert (workspace / "evalsets" / "five-questions" / "baseline.json").is_file()
 
 
-def test_a_run_without_out_goes_to_the_workspace_with_clock_and_journal(workspace: Path) -> None:
+def test_a_run_without_out_goes_to_the_workspace_with_clock_journal_and_summary(workspace: Path) -> None:
     assert run_playground() == 0
     names = sorted(path.name.split("Z", 1)[1] for path in (workspace / ".errata" / "runs").iterdir())
-    assert names == [".clock.json", ".journal.jsonl", ".json"]
+    assert names == [".clock.json", ".journal.jsonl", ".json", ".summary.json"]
 
 
 def test_a_pipeline_of_errata_toml_is_called_by_name(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
