@@ -1,8 +1,9 @@
 """What a call handed back as it stands in the journal, and the case that a metric or a judge sees."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from evalsets.chunks import Chunk, chunk_text_hash
 from evalsets.items import Item
@@ -112,8 +113,8 @@ def _retrieved(wire: Mapping[str, Any]) -> Retrieved:
 
 def _is_json(value: Any) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
+        to_json(value)
+    except PydanticSerializationError:
         return False
     return True
 

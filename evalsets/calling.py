@@ -1,17 +1,15 @@
 """One call of a pipeline or judge: in place, awaited or on a thread, timed out, retried when the fault may pass."""
 
 import inspect
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import anyio
 
 from evalsets.budget import Budget
 from evalsets.pace import Pace
 from evalsets.pipelines.faults import CallFailedError, TransientCallError, classify
 from evalsets.run_settings import RunSettings
 from evalsets.thread_pool import ThreadPool
+from evalsets.watchdog import Watched
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 30.0
@@ -37,10 +35,6 @@ class PlannedCall(NamedTuple):
     pace: Pace
 
 
-class CallTimeoutError(Exception):
-    """The call took longer than one call may take."""
-
-
 class BudgetExhaustedError(Exception):
     """No further call may start; the message says why."""
 
@@ -55,33 +49,29 @@ class Caller:
         self._budget = budget
         self._threads = threads
 
-    async def call(self, planned: PlannedCall) -> Outcome:
+    async def call(self, planned: PlannedCall, watched: Watched) -> Outcome:
         """Return how the call ended; never raises for a failure of the call itself.
 
-        Raises BudgetExhaustedError when no call may start.
+        A call that takes too long is cancelled from outside, by the watchdog. Raises BudgetExhaustedError when no call
+        may start.
         """
-        tally = _Tally()
         try:
-            value = await self._tried(planned, tally)
-        except CallTimeoutError:
-            return Outcome(
-                "timeout", None, f"no answer within {self._timeout_s:g} s", "", tally.seconds, tally.attempts
-            )
+            value = await self._tried(planned, watched)
         except CallFailedError as failure:
-            tried = f" (tried {tally.attempts} times)" if tally.attempts > 1 else ""
-            return Outcome("error", None, f"{failure}{tried}", failure.raw, tally.seconds, tally.attempts)
-        return Outcome("ok", value, "", "", tally.seconds, tally.attempts)
+            tried = f" (tried {watched.attempts} times)" if watched.attempts > 1 else ""
+            return Outcome("error", None, f"{failure}{tried}", failure.raw, watched.seconds, watched.attempts)
+        return Outcome("ok", value, "", "", watched.seconds, watched.attempts)
 
-    async def _tried(self, planned: PlannedCall, tally: "_Tally") -> Any:
+    async def _tried(self, planned: PlannedCall, watched: Watched) -> Any:
         """Try once without the machinery of retries, which costs more than all else around a call."""
         try:
-            return await self._attempt(planned, tally)
+            return await self._attempt(planned, watched)
         except TransientCallError as failure:
             if self._retries == 0:
                 raise
-            return await self._tried_again(planned, tally, failure)
+            return await self._tried_again(planned, watched, failure)
 
-    async def _tried_again(self, planned: PlannedCall, tally: "_Tally", first: TransientCallError) -> Any:
+    async def _tried_again(self, planned: PlannedCall, watched: Watched, first: TransientCallError) -> Any:
         import stamina
 
         failed: TransientCallError | None = first
@@ -97,51 +87,37 @@ class Caller:
                 if failed is not None:
                     failure, failed = failed, None
                     raise failure
-                return await self._attempt(planned, tally)
+                return await self._attempt(planned, watched)
         raise first
 
-    async def _attempt(self, planned: PlannedCall, tally: "_Tally") -> Any:
-        async with planned.pace as turn_at:
+    async def _attempt(self, planned: PlannedCall, watched: Watched) -> Any:
+        function, args, style, pace = planned
+        async with pace as turn_at:
             if reason := self._budget.exhausted():
                 raise BudgetExhaustedError(reason)
             self._budget.calls += 1
-            tally.attempts += 1
-            started_at = time.perf_counter()
+            watched.begin_attempt(self._timeout_s)
             try:
-                value = await self._invoked(planned)
-            except CallTimeoutError:
-                raise
+                if style == "async":
+                    value = await function(*args)
+                elif style == "inline":
+                    value = function(*args)
+                else:
+                    value = await self._on_thread(function, args)
             except Exception as error:
                 failure = classify(error)
                 if isinstance(failure, TransientCallError) and failure.is_rate_limit:
-                    planned.pace.rate_limited(started_at=turn_at, retry_after_s=failure.retry_after_s)
+                    pace.rate_limited(started_at=turn_at, retry_after_s=failure.retry_after_s)
                 raise failure from error
             finally:
-                tally.seconds = time.perf_counter() - started_at
-            planned.pace.succeeded()
+                watched.end_attempt()
+            pace.succeeded()
             return value
 
-    async def _invoked(self, planned: PlannedCall) -> Any:
-        function, args, style, _ = planned
-        if style == "inline":
-            return function(*args)
-        with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s):
-            try:
-                value = await (function(*args) if style == "async" else self._threads.call(function, *args))
-                return await value if style == "thread" and inspect.isawaitable(value) else value
-            except TimeoutError as error:
-                raise TransientCallError(f"TimeoutError: {error or 'raised by the pipeline'}") from error
-        raise CallTimeoutError
-
-
-class _Tally:
-    """Attempts made, and the seconds of the latest."""
-
-    __slots__ = ("attempts", "seconds")
-
-    def __init__(self) -> None:
-        self.attempts = 0
-        self.seconds = 0.0
+    async def _on_thread(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Call on a thread; a plain function that hands back an awaitable is awaited here."""
+        value = await self._threads.call(function, *args)
+        return await value if inspect.isawaitable(value) else value
 
 
 def _backoff_or_refusal(longest_wait_s: float) -> Callable[[Exception], float | bool]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from evalsets.errors import BadInputError
 
 SYNC_INTERVAL_S = 1.0
@@ -54,14 +56,14 @@ class Journal:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         _cut_torn_line(path)
-        self._file: IO[bytes] = path.open("ab")
+        self._file: IO[bytes] = path.open("ab", buffering=0)
         self._is_dirty = False
         self._closing = threading.Event()
         self._syncer = threading.Thread(target=self._sync_until_closed, name="journal-sync", daemon=True)
         self._syncer.start()
 
     def append(self, record: CallRecord) -> None:
-        """Write one finished call and flush it."""
+        """Write one finished call, unbuffered."""
         self._write(_wire(record))
 
     def note(self, event: str, **facts: Any) -> None:
@@ -78,7 +80,6 @@ class Journal:
 
     def _write(self, wire: Mapping[str, Any]) -> None:
         self._file.write(_encode(wire))
-        self._file.flush()
         self._is_dirty = True
 
     def _sync_until_closed(self) -> None:
@@ -183,7 +184,10 @@ def _cut_torn_line(path: Path) -> None:
 
 
 def _encode(wire: Mapping[str, Any]) -> bytes:
-    return _ENCODER.encode(wire).encode("utf-8", "surrogatepass") + b"\n"
+    try:
+        return to_json(wire, inf_nan_mode="null") + b"\n"
+    except PydanticSerializationError:  # a lone surrogate, which only the slower encoder lets pass
+        return _ENCODER.encode(wire).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _wire(record: CallRecord) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from evalsets.report import (
     SetRef,
     Steadiness,
 )
-from evalsets.run_metrics import metrics_at
+from evalsets.run_metrics import metrics_of
 from evalsets.run_plan import RunPlan
 from evalsets.scored_items import ScoredItem, score_items
 from evalsets.scoring_bars import scorecards_of
@@ -88,7 +88,7 @@ def _figures(plan: RunPlan, counted: Sequence[ScoredItem]) -> dict[str, Figure]:
     groups = [row.group for row in counted]
     return {
         metric.name: figure_of(metric, [row.scores[place] for row in counted], groups)
-        for place, metric in enumerate(metrics_at(plan.settings.k))
+        for place, metric in enumerate(metrics_of(plan.settings))
     }
 
 

@@ -59,6 +59,8 @@ class RunPlan:
 
 
 def _asked_content(item: Item) -> str:
+    if not item.planted and item.logged is None:
+        return digest(item.question)
     content: list[Any] = [item.question, [[chunk.chunk_id, chunk.text] for chunk in item.planted]]
     if item.logged is not None:
         content.append(item.logged.model_dump(mode="json"))

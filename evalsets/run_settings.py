@@ -28,9 +28,14 @@ class RunSettings(StrictModel):
     max_cost: float | None = Field(None, gt=0)
     max_error_share: float = Field(0.1, ge=0, le=1)
     """Share of items that may end in an error before the run counts as incomplete."""
+    metrics: tuple[str, ...] = ()
+    """Names of metrics scored beside those that always are, such as `words_within@5-120` or `recall@3`."""
+    embeddings: str = ""
+    """Sentence model by which `grounded_meaning` is measured (extra `embeddings`); empty: it is not."""
     cache_path: Path | None = None
     """Where finished calls are kept across runs; not used when `repeat` is over 1."""
 
     def measured(self) -> dict[str, Any]:
         """Return the settings that change what is measured, which is what a report keeps."""
-        return {"k": self.k, "repeat": self.repeat}
+        extra = {"metrics": list(self.metrics), "embeddings": self.embeddings}
+        return {"k": self.k, "repeat": self.repeat} | {name: value for name, value in extra.items() if value}

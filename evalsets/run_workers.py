@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskStatus
 
 from evalsets.budget import Budget
@@ -21,6 +22,7 @@ from evalsets.pipelines.faults import CallFailedError
 from evalsets.pipelines.python_object import is_async
 from evalsets.run_plan import JUDGE_STEP, RunPlan
 from evalsets.thread_pool import ThreadPool
+from evalsets.watchdog import Watchdog, Watched
 
 
 class Progress(NamedTuple):
@@ -73,6 +75,9 @@ class Workers:
         self._retry_failed = retry_failed
         self._observer = observer
         self._budget = Budget(plan.settings)
+        self._watchdog = Watchdog(
+            call_timeout_s=plan.settings.call_timeout_s, item_timeout_s=plan.settings.item_timeout_s
+        )
         self._cache: CallCache | None = open_cache(plan.settings)
         self._status = "complete"
         self._reason = ""
@@ -93,6 +98,7 @@ class Workers:
                 async with anyio.create_task_group() as workers:
                     if takes_signals:
                         await watch.start(self._watch_signals, workers.cancel_scope)
+                    watch.start_soon(self._watchdog.keep_watch)
                     for _ in range(min(self._settings.concurrency, self._total)):
                         workers.start_soon(self._work, jobs)
                 watch.cancel_scope.cancel()
@@ -158,22 +164,26 @@ class Workers:
             self._report_progress()
 
     async def _run_item(self, item: Item, repeat: int) -> None:
-        under_way = [self._plan.pipeline.steps[0]]
-        with anyio.move_on_after(self._settings.item_timeout_s) as scope:
-            ended_well = await self._make_calls(item, repeat, under_way)
+        with anyio.CancelScope() as scope:
+            watched = self._watchdog.watch(scope)
+            try:
+                ended_well = await self._make_calls(item, repeat, watched)
+            finally:
+                self._watchdog.release(watched)
         if scope.cancelled_caught:
-            reason = f"the item took over {self._settings.item_timeout_s:g} s"
-            self._journal.append(CallRecord(self._plan.key(item, under_way[0], repeat), "timeout", error=reason))
+            key = self._plan.key(item, watched.step, repeat)
+            self._journal.append(
+                CallRecord(key, "timeout", None, watched.reason, "", watched.seconds, max(1, watched.attempts))
+            )
             ended_well = False
         self._failed += not ended_well
 
-    async def _make_calls(self, item: Item, repeat: int, under_way: list[str]) -> bool:
+    async def _make_calls(self, item: Item, repeat: int, watched: Watched) -> bool:
         retrieved: Retrieved | None = None
         answer = None
         for name in self._plan.pipeline.steps:
-            under_way[0] = name
             given: Any = self._settings.k if name != "answer" else retrieved
-            outcome = await self._step(item, repeat, name, given)
+            outcome = await self._step(item, repeat, name, given, watched)
             if outcome.status != "ok":
                 return False
             match outcome.value:
@@ -183,19 +193,20 @@ class Workers:
                     retrieved = outcome.value
                 case _:
                     answer = outcome.value
-        under_way[0] = JUDGE_STEP
-        return (await self._step(item, repeat, JUDGE_STEP, case_of(item, retrieved, answer))).status == "ok"
+        judged = await self._step(item, repeat, JUDGE_STEP, case_of(item, retrieved, answer), watched)
+        return judged.status == "ok"
 
-    async def _step(self, item: Item, repeat: int, name: str, given: Any) -> Outcome:
+    async def _step(self, item: Item, repeat: int, name: str, given: Any, watched: Watched) -> Outcome:
         """Return how one step ended, taken from the journal or the cache when it was made before."""
         key = self._plan.key(item, name, repeat)
+        watched.next_step(name)
         if (made := self._made_before(key)) is not None:
             self._reused += 1
             await anyio.lowlevel.checkpoint()
             return Outcome(made.status, decode(name, made.value) if made.is_ok else None)
         if self._reason:
             raise _Stopped
-        outcome = await self._called(item, name, given)
+        outcome = await self._called(item, name, given, watched)
         record, outcome = _recorded(key, outcome)
         self._journal.append(record)
         if self._cache is not None and record.is_ok:
@@ -203,11 +214,11 @@ class Workers:
         self._budget.spend(outcome.value)
         return outcome
 
-    async def _called(self, item: Item, name: str, given: Any) -> Outcome:
+    async def _called(self, item: Item, name: str, given: Any, watched: Watched) -> Outcome:
         step = self._steps[name]
         try:
             args = _arguments(name, item, given)
-            return await self._caller.call(PlannedCall(step.call, args, step.style, step.pace))
+            return await self._caller.call(PlannedCall(step.call, args, step.style, step.pace), watched)
         except CallFailedError as fault:
             return Outcome("error", error=str(fault))
         except BudgetExhaustedError as reason:

@@ -10,7 +10,7 @@ from evalsets.journal import JournalIndex
 from evalsets.metrics.base import Half, Metric, Scale
 from evalsets.pipelines.base import digest
 from evalsets.report import ItemResult, RetrievedRef
-from evalsets.run_metrics import JUDGED_NAMES, metrics_at
+from evalsets.run_metrics import JUDGED_NAMES, metrics_of
 from evalsets.run_plan import RunPlan
 from evalsets.trials import Trial, trials_of
 
@@ -25,7 +25,7 @@ class ScoredItem(NamedTuple):
 
 def score_items(plan: RunPlan, index: JournalIndex, not_called: str) -> list[ScoredItem]:
     """Return every item of the plan; `not_called` says why a step of a stopped run was never called."""
-    metrics = metrics_at(plan.settings.k)
+    metrics = metrics_of(plan.settings)
     rows = [
         _scored(item, list(trials_of(plan, index, item, not_called)), metrics, plan=plan)
         for item in plan.eval_set.items

@@ -47,6 +47,12 @@ def run(
     also: list[Path] = typer.Option(
         [], "--also", help="Write the report in another format too, by suffix: .md, .html, .xml, .txt. Repeatable."
     ),
+    metric: list[str] = typer.Option(
+        [], "--metric", help="Score this metric too, such as words_within@5-120 or recall@3. Repeatable."
+    ),
+    embeddings: str = typer.Option(
+        "", help="Measure grounded_meaning by this sentence model, such as minilm-int8 (extra embeddings)."
+    ),
     cache: Path | None = typer.Option(None, help="Keep successful calls in this file and reuse them in later runs."),
     workspace: Path | None = WorkspaceOption,
     as_json: bool = JsonOption,
@@ -54,11 +60,13 @@ def run(
     """Run a pipeline over a set and write the report: exit 0 done, 4 incomplete, 130 interrupted."""
     from curation_app.cli.run_progress import progress_bar
     from curation_app.service.running import RunRequest, carry_out
+    from evalsets.metrics.registry import metrics_named
     from evalsets.report_formats import format_of, render
     from evalsets.run_settings import RunSettings
 
     for path in also:
         format_of(path)
+    metrics_named(metric)
 
     if resume and out is None:
         raise BadInputError("--resume needs --out: the report whose run is to go on")
@@ -74,6 +82,8 @@ def run(
         max_seconds=max_seconds,
         max_cost=max_cost or None,
         max_error_share=max_error_share,
+        metrics=tuple(metric),
+        embeddings=embeddings,
         cache_path=cache,
     )
     request = RunRequest(set_ref, pipeline, responses, corpus, judge, out, resume, retry_failed, settings)

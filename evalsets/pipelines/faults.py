@@ -105,7 +105,7 @@ def _number(text: str | None) -> float | None:
 
 def _is_transient_type(error: Exception) -> bool:
     names = {cls.__name__ for cls in type(error).__mro__}
-    return isinstance(error, ConnectionError) or bool(names & _TRANSIENT_TYPES)
+    return isinstance(error, (ConnectionError, TimeoutError)) or bool(names & _TRANSIENT_TYPES)
 
 
 def _status_of(error: Exception) -> int | None:

@@ -45,7 +45,7 @@ def to_chunk(native: Any, rank: int = 0) -> Chunk:
     """Return one retrieved thing as a Chunk; without an id of its own it is known by the hash of its text."""
     match _form_of(native):
         case "chunk":
-            chunk: Chunk = native
+            chunk: Chunk = native._replace(chunk_id=canonical_chunk_id(native.chunk_id))
         case "id":
             chunk = Chunk(canonical_chunk_id(native), "")
         case "dict":
@@ -62,7 +62,7 @@ def to_chunk(native: Any, rank: int = 0) -> Chunk:
         raise CallFailedError(
             f"retrieved chunk {chunk.chunk_id!r} has the score {chunk.score!r}; give a number or leave it out"
         )
-    return chunk._replace(chunk_id=canonical_chunk_id(chunk.chunk_id))
+    return chunk
 
 
 def to_answer(value: Any) -> Answer:
@@ -133,20 +133,28 @@ def _form_of(native: Any) -> str:
 
 def _from_mapping(native: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> Chunk:
     inner = metadata if metadata is not None else native.get("metadata")
-    places = [native, inner] if isinstance(inner, Mapping) else [native]
-    text = str(_first_of(places, TEXT_KEYS) or "")
-    chunk_id = _first_of(places, ID_KEYS)
+    places = (native, inner) if isinstance(inner, Mapping) else (native,)
+    text = str(_first_in(places, TEXT_KEYS) or "")
+    chunk_id = _first_in(places, ID_KEYS)
     if chunk_id is None and not text:
-        raise CallFailedError(
-            f"a retrieved chunk has neither an id nor a text: {_shown(native)}; its id may be {_listed(ID_KEYS)}"
-        )
-    doc_id = _first_of(places, DOC_KEYS)
+        places_of_id = f"its id may be {_listed(ID_KEYS)}"
+        raise CallFailedError(f"a retrieved chunk has neither an id nor a text: {_shown(native)}; {places_of_id}")
+    doc_id = _first_in(places, DOC_KEYS)
     return Chunk(
         chunk_text_hash(text) if chunk_id is None else canonical_chunk_id(chunk_id),
         text,
         "" if doc_id is None else str(doc_id),
-        _score(_first_of(places, SCORE_KEYS)),
+        _score(_first_in(places, SCORE_KEYS)),
     )
+
+
+def _first_in(places: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Any:
+    """Return the first value that is there, by the order of the places, then of the names."""
+    for place in places:
+        for name in names:
+            if name in place and (value := place[name]) is not None:
+                return value
+    return None
 
 
 def _from_llamaindex(native: Any) -> Chunk:

@@ -24,6 +24,8 @@ def main() -> None:
     if options.case:
         sys.stdout.write(json.dumps(_measure(options)) + "\n")
         return
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="errata-bench-")
     cases = [
         ("async", 20, 200),
         ("async", 20, 2000),

@@ -1,13 +1,13 @@
 import json
 
-import numpy as np  # loaded for good: the runs below drop what they loaded, and numpy cannot be loaded twice
+import numpy as np  # noqa: F401 - loaded for good: the runs below drop what they loaded, and numpy loads once
 import pytest
 
 from evalsets.playground import CORPUS_PATH, SET_PATH
 from tests.evalsets.test_running_eight_items import write_eight_items
 
 pytest_plugins = ("pytester",)
-assert np.__name__ == "numpy"
+
 LEAN = ("-p", "no:hypothesispytest", "-p", "no:xdist", "-p", "no:cacheprovider")
 """Plugins of this project's own tests that the runs inside these tests need not load."""
 
