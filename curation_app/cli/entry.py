@@ -17,7 +17,7 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
     "curation_app.cli.ingest_commands": ("ingest", "corpus", "mapping", "formats", "rejects", "forget", "logs"),
     "curation_app.cli.mine_commands": ("mine", "queue", "signals", "batch"),
     "curation_app.cli.label_commands": ("labels", "cases", "backup"),
-    "curation_app.cli.set_commands": ("check", "diff", "verify", "coverage", "git-setup", "git-textconv"),
+    "curation_app.cli.set_commands": ("check", "diff", "verify", "coverage", "git-setup", "git-diff", "git-textconv"),
     "curation_app.cli.freeze_commands": ("freeze", "retire", "known-failing", "restore", "upkeep"),
     "curation_app.cli.drift_commands": ("drift",),
     "curation_app.cli.holdout_commands": ("holdout",),

@@ -197,3 +197,38 @@ def _list_known_failing(space: "Workspace", name: str, *, as_json: bool) -> None
             f"{entry.id}  {entry.reason}  (owner {entry.owner}, since {entry.since}, review by {entry.review_by})"
         )
     say(f"{len(entries)} known to fail")
+
+
+@app.command("upkeep")
+def upkeep(
+    name: str = NameArgument,
+    still_right: list[str] = typer.Option([], "--still-right", metavar="ID", help="An item found right. Repeatable."),
+    correct: list[str] = typer.Option([], "--correct", metavar="ID", help="An item to label again. Repeatable."),
+    retire_ids: list[str] = typer.Option([], "--retire", metavar="ID", help="An item to retire; needs --reason."),
+    reason: str = typer.Option("", "--reason", help="Why items are retired."),
+    by: str = ByOption,
+    signed_off_by: str = SignedOption,
+    workspace: Path | None = WorkspaceOption,
+    as_json: bool = JsonOption,
+) -> None:
+    """List the items confirmed longest ago, or record what a review of them found, as one new version."""
+    from curation_app.service.set_health import Review, health_of, record_review
+    from curation_app.service.set_places import person
+
+    space = find_workspace(workspace)
+    if still_right or correct or retire_ids:
+        review = Review(tuple(still_right), tuple(correct), dict.fromkeys(retire_ids, reason))
+        reviewed = record_review(space, name, review, by=person(by), signed_off_by=signed_off_by)
+        if correct:
+            say(f"{reviewed.sent} item(s) wait on the Label page")
+        if reviewed.frozen is not None:
+            _report_freeze(reviewed.frozen, as_json=as_json)
+        return
+    health = health_of(space, name)
+    if as_json:
+        write_json([each._asdict() | {"item": each.item.model_dump(mode="json")} for each in health.due])
+        return
+    for each in health.due:
+        mark = "due" if each.is_due else ""
+        write_line(f"{each.confirmed_on}  {each.days:>4} days  {mark:<4} {each.item.id}  {each.item.question[:80]!r}")
+    say(f"{len(health.overdue)} due; {len(health.questionable)} item(s) to question after {health.runs} run(s)")

@@ -108,3 +108,57 @@ def verify(
         if not found.faults:
             write_line(f"{found.name}: {found.versions} version(s) as frozen, newest {found.newest_hash}")
     return ExitCode.BAD_INPUT if found.faults else ExitCode.DONE
+
+
+@app.command("coverage")
+def coverage(
+    name: str = typer.Argument("", metavar="NAME", help="Name of the set; default: the workspace's."),
+    workspace: Path | None = WorkspaceOption,
+    as_json: bool = JsonOption,
+) -> None:
+    """Compare the set's mix with traffic: by document asked about, week, language and model."""
+    from curation_app.service.set_coverage import coverage_of
+    from curation_app.workspace import find_workspace
+    from evalsets.coverage import render_coverage
+
+    found = coverage_of(find_workspace(workspace), name)
+    if as_json:
+        write_json([each.model_dump(mode="json") | {"distance": each.distance} for each in found])
+        return
+    sys.stdout.write(render_coverage(found))
+
+
+@app.command("git-setup")
+def git_setup(
+    folder: Path = typer.Argument(Path(), metavar="DIR", help="A folder of the repository that holds the sets."),
+) -> None:
+    """Teach git in this clone to show sets by meaning: `git diff` as errata diff, `git log -p` as readable text."""
+    from curation_app.service.git_driver import set_up_git
+
+    for line in set_up_git(folder):
+        write_line(line)
+
+
+@app.command("git-diff", hidden=True)
+def git_diff(
+    path: str = typer.Argument(..., help="Path in the repository."),
+    old_file: Path = typer.Argument(..., help="The file before."),
+    _old_hex: str = typer.Argument(...),
+    _old_mode: str = typer.Argument(...),
+    new_file: Path = typer.Argument(..., help="The file after."),
+    _new_hex: str = typer.Argument(...),
+    _new_mode: str = typer.Argument(...),
+    _rest: list[str] = typer.Argument(None),
+) -> None:
+    """Print how two states of a file differ; git calls this."""
+    from curation_app.service.git_driver import driver_diff
+
+    sys.stdout.write(driver_diff(path, old_file, new_file))
+
+
+@app.command("git-textconv", hidden=True)
+def git_textconv(path: Path = typer.Argument(..., help="A file out of git.")) -> None:
+    """Print a set as lines that git can compare; git calls this."""
+    from curation_app.service.git_driver import as_text
+
+    sys.stdout.write(as_text(path.read_bytes(), str(path)))

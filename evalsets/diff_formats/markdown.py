@@ -73,12 +73,17 @@ def _code(text: str) -> str:
 
 
 def _detail_text(detail: Detail) -> str:
-    return f"{escape(detail.label)}: {''.join(_marked(segment) for segment in detail.segments)}"
+    render = _gold if detail.label == "gold" else escape
+    return f"{escape(detail.label)}: {''.join(_marked(segment, render(segment.text)) for segment in detail.segments)}"
 
 
-def _marked(segment: Segment) -> str:
-    # Markdown marks need a non-space on their inner side, so the space around a stretch stays outside them.
-    text = escape(segment.text)
+def _gold(text: str) -> str:
+    chunk_id, quoted, rest = text.partition(': "')
+    return f"`{_code(chunk_id)}`{escape(quoted + rest)}"
+
+
+def _marked(segment: Segment, text: str) -> str:
+    # The space around a stretch stays outside its marks, so that they hug their words.
     core = text.strip()
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     if not core:
