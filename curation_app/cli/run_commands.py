@@ -116,3 +116,43 @@ def report(
         raise BadInputError(f"--format {chosen!r}: the formats are {', '.join(FORMATS)}")
     text = render(Report.load(path), chosen, load_clock(path))
     write_result(text, out)
+
+
+@app.command("sweep")
+def sweep(
+    set_ref: str = typer.Argument("", metavar="SET", help="Set file, folder or name; default: the workspace's set."),
+    grid: list[str] = typer.Option(
+        ..., "--grid", "-g", help="NAME=VALUE,VALUE,...: a setting of the pipeline, or k, and its values. Repeatable."
+    ),
+    expect: str = typer.Option(..., "--expect", help="What you expect to see; written down before the first run."),
+    pipeline: str = typer.Option("", "--pipeline", "-p", help="A pipeline of errata.toml, keyword, or module:attr."),
+    corpus: Path | None = typer.Option(None, "--corpus", help="JSONL of chunks; default: the workspace's chunk store."),
+    judge: str = typer.Option("", "--judge", help="The judge; default: the one errata.toml names, else facts."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", help="Folder of the reports; default: in the workspace's runs."
+    ),
+    k: int = typer.Option(10, "-k", min=1, help="How many chunks are retrieved and looked at."),
+    concurrency: int = typer.Option(20, "--concurrency", "-c", min=1, help="Calls in flight at once."),
+    metric: list[str] = typer.Option(["grounded_tokens"], "--metric", help="Metric shown in the table. Repeatable."),
+    resume: bool = typer.Option(False, "--resume", help="With --out: go on with a sweep that was cut off."),
+    form: str = typer.Option("text", "--format", "-f", help="text or markdown."),
+    workspace: Path | None = WorkspaceOption,
+    as_json: bool = JsonOption,
+) -> None:
+    """Run a grid of pipeline settings and print one table: the figures of each point and what moved."""
+    from curation_app.service.running import RunRequest
+    from curation_app.service.sweeping import SweepRequest, carry_out_sweep
+    from evalsets.report_formats.sweep_table import render_sweep_markdown, render_sweep_text
+    from evalsets.run_settings import RunSettings
+    from evalsets.sweep import parse_grid
+
+    if form not in {"text", "markdown"}:
+        raise BadInputError(f"--format {form!r}: the formats are text, markdown")
+    run_settings = RunSettings(k=k, concurrency=concurrency)
+    request = RunRequest(set_ref, pipeline, None, corpus, judge, None, resume, settings=run_settings)
+    result = carry_out_sweep(SweepRequest(request, parse_grid(grid), expect, out), workspace)
+    if as_json:
+        write_json(result.sweep)
+    else:
+        write_result((render_sweep_text if form == "text" else render_sweep_markdown)(result.sweep, metric))
+    say(f"sweep: {result.folder}")

@@ -13,7 +13,10 @@ LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 
 @dataclass(frozen=True)
 class LanguageTable:
-    """The tables of one language, patterns compiled; every pattern is meant for folded text."""
+    """The tables of one language, patterns compiled; every pattern is meant for folded text.
+
+    Patterns may look ahead but not behind: mining reads them with an engine that drops the one and knows no other.
+    """
 
     code: str
     stopwords: frozenset[str]

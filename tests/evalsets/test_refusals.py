@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from evalsets.languages import LANGUAGES, language_table
 from evalsets.refusals import RefusalKind, detect_refusal, refusal_cues
 from tests.quality.refusals import measure_refusals
 
@@ -143,6 +144,13 @@ def test_every_refusal_holds_one_of_the_cues_so_that_bulk_work_can_filter_by_the
     for text in refusals:
         plain = f" {text} ".lower().replace("\u2019", "'")
         assert any(cue in plain for cue in refusal_cues()), text
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_no_pattern_looks_behind_so_that_mining_can_read_them_too(code: str) -> None:
+    table = language_table(code)
+
+    assert not any("(?<" in pattern.pattern for pattern in (table.abstention, table.policy))
 
 
 def test_both_public_sets_are_read_by_one_configuration(shared_folder: Path) -> None:
