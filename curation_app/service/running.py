@@ -44,12 +44,17 @@ class RunResult(NamedTuple):
     path: Path
 
 
-def carry_out(request: RunRequest, folder: Path | None, observer: Observer | None = None) -> RunResult:
-    """Run and write the report, its clock and its journal; `folder` is the workspace's, default: here or above."""
+def carry_out(
+    request: RunRequest, folder: Path | None, observer: Observer | None = None, *, pipeline: Pipeline | None = None
+) -> RunResult:
+    """Run and write the report, its clock and its journal; `folder` is the workspace's, default: here or above.
+
+    `pipeline` stands in for the one that the request names.
+    """
     workspace = workspace_or_none(folder)
     found = resolve(request.set_ref, folder)
     eval_set = found.eval_set
-    pipeline = pipeline_of(request, workspace)
+    pipeline = pipeline or pipeline_of(request, workspace)
     path = request.out or _default_path(workspace, eval_set, pipeline)
     report = run(
         eval_set,

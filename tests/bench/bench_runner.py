@@ -118,6 +118,7 @@ def _measure(options: argparse.Namespace) -> dict[str, float]:
         return build_report(*args)
 
     setattr(runner, "build_report", marked)  # noqa: B010 - reads the clock between running and reporting
+    observer = _drawn_progress() if options.step else None
     with tempfile.TemporaryDirectory() as folder:
         started, cpu = time.perf_counter(), time.process_time()
         report = runner.run(
@@ -126,7 +127,7 @@ def _measure(options: argparse.Namespace) -> dict[str, float]:
             judge,
             RunSettings(concurrency=options.concurrency),
             journal_path=Path(folder) / "journal.jsonl",
-            observer=_drawn_progress() if options.step else None,
+            observer=observer,
         )
         ended_cpu = time.process_time()
     if report.passed != options.items:
