@@ -20,6 +20,9 @@ FREEZE_NOTE = "freeze_note"
 FREEZE_ALLOW = "freeze_allow"
 FREEZE_REASON = "freeze_reason"
 FREEZE_OUTCOME = "freeze_outcome"
+HEALTH_SET = "health_set"
+HEALTH_DRIFT = "health_drift"
+HEALTH_OUTCOME = "health_outcome"
 QUEUE_PAGE = "page"
 _GO_LABEL = "go_label"
 _PROBLEM = "problem"
@@ -147,3 +150,8 @@ def show_notice() -> None:
 def case_key(name: str) -> str:
     """Return the key of a field of the case form."""
     return f"case-{name}"
+
+
+def review_key(item_id: str, part: str = "choice") -> str:
+    """Return the key of a widget of one item on the Health page."""
+    return f"health-{part}-{item_id}"

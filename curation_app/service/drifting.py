@@ -21,7 +21,7 @@ from evalsets.items import Item
 from evalsets.set_changes import replacing
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
 
-_BROKEN = ("gold-not-in-corpus",)
+_BROKEN = "gold-not-in-corpus"
 
 
 class Drifted(NamedTuple):
@@ -64,13 +64,13 @@ def plan_repair(workspace: Workspace, name: str, drifted: Drifted, stamp: Stamp)
     What cannot be repaired stays as it is and is let pass, since it waits for a person in the review queue.
     """
     target = set_folder(workspace, name)
-    waiting = drifted.report.for_review()
-    allow = stamp.allow
-    if waiting:
-        reason = f"gold of {len(waiting)} item(s) drifted and waits for review"
-        allow += tuple(AllowedCheck(code=code, reason=reason, allowed_by=stamp.frozen_by) for code in _BROKEN)
     change = replacing(repaired(drifted.eval_set, drifted.report))
-    stamp = stamp._replace(allow=allow)
+    plan = revise(target.root, change, stamp, corpus=drifted.corpus, holdout_place=target.holdout_place)
+    if {finding.code for finding in plan.report.blocking} != {_BROKEN}:
+        return plan
+    reason = f"gold of {len(drifted.report.for_review())} item(s) drifted and waits for review"
+    allowed = AllowedCheck(code=_BROKEN, reason=reason, allowed_by=stamp.frozen_by)
+    stamp = stamp._replace(allow=(*stamp.allow, allowed))
     return revise(target.root, change, stamp, corpus=drifted.corpus, holdout_place=target.holdout_place)
 
 
