@@ -57,12 +57,12 @@ def prepare_demo(folder: Path, tell: Tell) -> Workspace:
         tell(f"made a workspace in {folder}")
     if _is_filled(workspace):
         return workspace
-    ingested = run_ingest(workspace, [LOG_PATH], mapping=MAPPING_NAME)
+    ingested = run_ingest(workspace, [workspace.root / LOG_PATH.name], mapping=MAPPING_NAME)
     tell(
         f"ingested {ingested.interactions.new} interactions and {ingested.feedback.bound} votes; "
         f"{ingested.quarantined} line could not be read and is kept aside (errata rejects)"
     )
-    added = add_corpus(workspace, [CORPUS_PATH])
+    added = add_corpus(workspace, [workspace.root / CORPUS_PATH.name])
     tell(f"loaded the handbook: {added.chunks} chunks of {added.documents} documents")
     mined = _mine(workspace)
     counts = ", ".join(f"{count.flagged} {count.signal.replace('_', ' ')}" for count in mined.by_signal)
@@ -149,17 +149,16 @@ def _write_workspace(folder: Path) -> None:
     mappings = workspace.root / "mappings"
     mappings.mkdir(exist_ok=True)
     shutil.copyfile(MAPPING_PATH, mappings / f"{MAPPING_NAME}.yaml")
+    for source in (LOG_PATH, CORPUS_PATH):
+        shutil.copyfile(source, workspace.root / source.name)
     text = workspace.config_path.read_text(encoding="utf-8")
     named = f'[logs.mappings]\n{MAPPING_NAME} = "mappings/{MAPPING_NAME}.yaml"'
     workspace.config_path.write_text(re.sub(r"\[logs\.mappings\]", named, text, count=1) + _PIPELINES, encoding="utf-8")
 
 
 def _is_filled(workspace: Workspace) -> bool:
-    store = LogStore(workspace.logs_path)
-    if not store.exists:
-        return False
-    with store.unit() as connection:
-        return bool(connection.execute("SELECT 1 FROM interactions LIMIT 1").fetchall())
+    """Whether the last step of preparing has left something; the steps before it may be repeated at no cost."""
+    return workspace.review_path.exists() and any(True for _ in ReviewStore(workspace.review_path).candidates())
 
 
 def _mine(workspace: Workspace) -> MiningReport:

@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from curation_app.components.figures import rate_words
+from curation_app.components.page_text import markdown_text
+from curation_app.service.comparing import compare_runs, finding
+from curation_app.service.run_history import stored_runs
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import WORKSPACE_VARIABLE
 
@@ -30,17 +34,21 @@ def test_an_empty_workspace_says_what_to_do_first(page: str, tmp_path: Path, mon
     assert not app.error
 
 
-def test_the_scorecard_shows_counts_and_intervals(in_demo: Path) -> None:
+def test_the_scorecard_shows_counts_and_intervals(in_demo: Path, demo: Any) -> None:
     app = draw(in_demo, "scores")
     assert [metric.label for metric in app.metric][:3] == ["Retrieval recall", "Answer accuracy", "Refusal rate"]
-    assert any("28 of 46 (61%" in caption.value for caption in app.caption)
+    recall = stored_runs(demo.workspace)[0].summary.figures["retrieval_recall"]
+    assert any(rate_words(recall) in caption.value for caption in app.caption)
     assert "failed" in app.markdown[0].value
 
 
-def test_comparing_opens_on_the_baseline_and_the_newest_run(in_demo: Path) -> None:
+def test_comparing_opens_on_the_baseline_and_the_newest_run(in_demo: Path, demo: Any) -> None:
     app = draw(in_demo, "compare")
     assert app.selectbox[0].value == "baseline of the set"
-    assert "2 of 51 items broke and 0 were fixed" in app.markdown[0].value
+    newest = stored_runs(demo.workspace)[0]
+    baseline = demo.workspace.sets_folder / "failures" / "baseline.json"
+    assert app.multiselect[0].value == [newest.label]
+    assert f"**{markdown_text(finding(compare_runs(baseline, newest.path)), 600)}.**" == app.markdown[0].value
 
 
 def test_moving_a_slider_flips_the_gate(in_demo: Path) -> None:

