@@ -173,6 +173,20 @@ class Steadiness(StrictModel):
     flip_rate: float
 
 
+class ProductionEstimate(StrictModel):
+    """What the items say of production, each weighted by one over its chance of having been drawn.
+
+    `low` and `high` bound the pass rate at 95 %; the items are worth `effective_items` equally likely draws.
+    """
+
+    items: int
+    effective_items: float
+    pass_rate: float
+    low: float
+    high: float
+    refusal_rate: float
+
+
 class CallClock(StrictModel):
     """The clock's reading of one item's calls, in seconds."""
 
@@ -239,6 +253,8 @@ class Report(StrictModel):
     causes: dict[str, int] = Field(default_factory=dict)
     """Failed items by the first cause that applies."""
     steadiness: Steadiness | None = None
+    production: ProductionEstimate | None = None
+    """None unless at least ten items were drawn with a known chance, some of them as controls."""
     drift: dict[str, int] = Field(default_factory=dict)
     """What became of the gold chunks in the corpus, by kind; empty when no corpus was looked at."""
     warnings: tuple[str, ...] = ()

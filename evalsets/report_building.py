@@ -10,6 +10,7 @@ from typing import NamedTuple
 from evalsets.figures import figure_of, mean, pass_figures
 from evalsets.git_state import current_commit
 from evalsets.journal import JournalIndex
+from evalsets.production_estimate import estimate_of
 from evalsets.report import (
     Figure,
     ItemResult,
@@ -78,6 +79,7 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         causes=dict(Counter(result.cause for result in results if result.cause).most_common()),
         drift=dict(plan.corpus.drift),
         steadiness=_steadiness(results, plan.settings.repeat),
+        production=estimate_of(plan.eval_set, results),
         warnings=tuple(_warnings(results, figures, plan.corpus.drift)),
         known_failing=tuple(sorted(plan.eval_set.known_failing_ids)),
         items=tuple(row.result for row in rows),

@@ -43,6 +43,13 @@ def _lines(report: Report, clock: Clock | None) -> Iterator[str]:
             f"over {steady.repeats} repeats: pass rate {share(steady.pass_rate)}, passed every time "
             f"{share(steady.pass_every_time)}, flipped {share(steady.flip_rate)}"
         )
+    if report.production:
+        found = report.production
+        yield ""
+        yield (
+            f"in production, by how items were drawn: passed {share(found.pass_rate)}{_range(found.low, found.high)}, "
+            f"declined {share(found.refusal_rate)} ({found.items} items, worth {found.effective_items:.1f} equal draws)"
+        )
     yield from _clock_lines(clock)
     for warning in report.warnings:
         yield f"warning: {warning}"
