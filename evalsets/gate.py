@@ -98,7 +98,7 @@ def evaluate(baseline: Any, current: Any, tolerances: Tolerances | float | None 
         exit_code=_exit_code(stop, findings),
         findings=tuple(findings),
         notes=(*notes, *([stop.reason] if stop.reason else [])),
-        warnings=tuple(_warnings(new)),
+        warnings=(*_judge_warnings(before, after), *_warnings(new)),
         halves_to_fix=tuple(half for half in (RETRIEVAL, GENERATION, "safety") if half in failed_halves),
     )
 
@@ -140,6 +140,17 @@ def _judge_findings(after: Any, limits: Tolerances) -> Iterator[Finding]:
         name = after["judge"]["name"]
         sentence = f"judge {name} cannot gate: {why}. Grade it with `errata judge grade`, or allow it unchecked."
         yield Finding("judge", "refused", None, None, None, passed=False, sentence=sentence)
+
+
+def _judge_warnings(before: Any, after: Any) -> Iterator[str]:
+    if not (is_report(before) and is_report(after)):
+        return
+    old, new = before["judge"], after["judge"]
+    if old["fingerprint"] != new["fingerprint"]:
+        yield (
+            f"the baseline was judged by {old['name']} ({old['fingerprint']}), the run by {new['name']} "
+            f"({new['fingerprint']}): a difference may be the judge's. Judge both alike, or move the baseline."
+        )
 
 
 def _bar_findings(after: Any, limits: Tolerances) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ def _answer_lines(answer: Gradable, number: int, total: int) -> Iterator[str]:
 
 def book_lines(book: GradeBook, folder: Path) -> Iterator[str]:
     """Give the agreement of a judge with people, its right to gate, and the disagreements to read."""
-    right = may_gate(book.fingerprint, folder)
+    right = may_gate(book.fingerprint, folder, is_model=book.is_model)
     yield f"judge {book.judge}  {book.fingerprint}  on {book.set_name}"
     result = book.agreement
     if result is None:
@@ -90,7 +90,7 @@ def _word(verdict: bool | None) -> str:
 
 def book_wire(book: GradeBook, folder: Path) -> dict[str, Any]:
     """Return the book's figures JSON-ready."""
-    result, right = book.agreement, may_gate(book.fingerprint, folder)
+    result, right = book.agreement, may_gate(book.fingerprint, folder, is_model=book.is_model)
     return {
         "judge": book.judge,
         "fingerprint": book.fingerprint,

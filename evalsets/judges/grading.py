@@ -54,6 +54,8 @@ class GradeBook(StrictModel):
     set_name: str
     judge: str
     fingerprint: str
+    is_model: bool = True
+    """Whether a model judges; a judge that computes its verdict needs no grades to gate."""
     seed: int = DEFAULT_SEED
     drawn: tuple[str, ...] = ()
     """Ids of the items drawn, in the order they are shown."""
@@ -129,6 +131,7 @@ def open_book(set_folder: Path, report: Report, *, size: int = DEFAULT_DRAW, see
         set_name=report.eval_set.name,
         judge=reference.name,
         fingerprint=reference.fingerprint,
+        is_model=not reference.may_gate,
         seed=seed,
         drawn=drawn,
     )
@@ -173,6 +176,7 @@ def carry_over(old: GradeBook, report: Report) -> GradeBook:
         set_name=report.eval_set.name,
         judge=report.judge.name,
         fingerprint=report.judge.fingerprint,
+        is_model=not report.judge.may_gate,
         seed=old.seed,
         drawn=old.drawn,
     )
@@ -250,7 +254,7 @@ def may_gate(
         earlier = f" (the grades there are belong to {others[0].fingerprint})" if others else ""
         return GateRight(
             allowed=False,
-            reason=f"nobody has graded judge {fingerprint}{earlier}: run `errata judge grade REPORT`",
+            reason=f"nobody has graded judge {fingerprint}{earlier}",
         )
     return _right_of(book, book.agreement, least_kappa)
 

@@ -114,3 +114,13 @@ def test_a_model_gates_only_once_its_grades_stand_beside_the_set(
     (graded_workspace / "sheet.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert run_command(["judge", "grade", "report.json", "--grades", "sheet.jsonl"]) == 0
     assert run_command(gate) == 0
+
+
+def test_a_run_judged_by_another_judge_than_its_baseline_is_warned_about(
+    graded_workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(numbered_set(24), PythonPipeline(CountingSystem()), OddJudge(3), RunSettings()).save(Path("other.json"))
+
+    run_command(["gate", "--baseline", "report.json", "--current", "other.json", "--allow-unchecked-judge"])
+    assert "judged by odd (odd-2), the run by odd (odd-3)" in capsys.readouterr().out
+    assert graded_workspace.is_dir()
