@@ -11,7 +11,6 @@ import duckdb
 from ingest.adapters import adapter_names
 from ingest.adapters.base import Caution, Trace
 from ingest.columnar import table_bytes, table_of
-from ingest.log_store import LogStore
 from ingest.reading_jobs import WORKERS, RowReader, SentBlock, StagedBlock, Way
 from ingest.span_staging import SettleCounts, TraceBatch, iter_unassembled, mark_assembled, settle_spans, traces_in
 from ingest.storing import GroupWriter, kept_mapping
@@ -36,22 +35,23 @@ class _Made(NamedTuple):
     blocks: list[StagedBlock]
 
 
-def assemble_traces(store: LogStore, finder: WayFinder, writer: GroupWriter, *, workers: int = WORKERS) -> Assembled:
+def assemble_traces(
+    connection: duckdb.DuckDBPyConnection, finder: WayFinder, writer: GroupWriter, *, workers: int = WORKERS
+) -> Assembled:
     """Settle staged spans and store the interactions of every changed trace, a batch of traces a transaction."""
     out = Assembled(Counter(), [], Counter())
-    with store.unit() as connection:
-        if not _has_work(connection):
-            return out
-        writer.spans_new = _settle(connection).new
-        ways = _ways(connection, finder)
-        for made in _made(iter_unassembled(connection), ways, workers=workers):
-            connection.begin()
-            for block in made.blocks:
-                _note(block, out)
-                writer.add_assembled(block)
-            writer.write(connection)
-            mark_assembled(connection, made.batch)
-            connection.commit()
+    if not _has_work(connection):
+        return out
+    writer.spans_new = _settle(connection).new
+    ways = _ways(connection, finder)
+    for made in _made(iter_unassembled(connection), ways, workers=workers):
+        connection.begin()
+        for block in made.blocks:
+            _note(block, out)
+            writer.add_assembled(block)
+        writer.write(connection)
+        mark_assembled(connection, made.batch)
+        connection.commit()
     return out
 
 

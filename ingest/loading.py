@@ -25,7 +25,7 @@ from ingest.reading_jobs import WORKERS, Readers, StagedBlock, Way, readers
 from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
-from ingest.storing import GroupWriter, file_digest, file_is_known, finish_ingest, start_ingest
+from ingest.storing import GroupWriter, KnownFiles, file_digest, finish_ingest, start_ingest
 from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
 
 _MANY_BYTES = 12 << 20
@@ -95,6 +95,7 @@ class _Run:
         self.on_progress, self.workers = on_progress, workers
         self.tally = ReportTally()
         self.stack = ExitStack()
+        self.known: KnownFiles | None = None
         self.pools: dict[str, Readers] = {}
         self.bytes_done = 0
         self.bytes_total = 0
@@ -127,17 +128,23 @@ class _Run:
     def load(self, probed: list[_Probed]) -> IngestReport:
         started = time.monotonic()
         self.bytes_total = sum(entry.size for entry in probed)
-        ingest_id = start_ingest(self.store)
+        with self.store.unit() as connection:
+            ingest_id = start_ingest(connection)
+            self.known = KnownFiles(connection, {way_digest(entry.way) for entry in probed if entry.way})
         writer = GroupWriter(self.store, ingest_id)
         with self.stack:
             for entry in probed:
                 self._load_file(entry, writer)
-            writer.flush()
-            assembled = assemble_traces(self.store, self.finder, writer)
+        with self.store.unit() as connection:
+            writer.flush_into(connection)
+            self._assemble(connection, writer)
+            return self._finished(connection, writer, started)
+
+    def _assemble(self, connection: duckdb.DuckDBPyConnection, writer: GroupWriter) -> None:
+        assembled = assemble_traces(connection, self.finder, writer)
         self.tally.traces_skipped.update(assembled.skipped)
         for caution in assembled.cautions:
             self.tally.caution(caution, assembled.caution_counts[caution.code])
-        return self._finished(writer, ingest_id, started)
 
     def _load_file(self, entry: _Probed, writer: GroupWriter) -> None:
         file = entry.probe.file
@@ -151,7 +158,7 @@ class _Run:
             self._advance(entry.size, file.name)
             return
         way = way_digest(entry.way)
-        if known := file_is_known(self.store, file.path, way):
+        if known := self.known and self.known.account_of(file.path, way):
             self._take_known(account, known, writer)
             self._advance(entry.size, file.name)
             return
@@ -221,22 +228,22 @@ class _Run:
         if self.on_progress is not None:
             self.on_progress(Progress(file, self.bytes_done, self.bytes_total, self.records))
 
-    def _finished(self, writer: GroupWriter, ingest_id: int, started: float) -> IngestReport:
-        with self.store.unit() as connection:
-            connection.begin()
-            votes = self._bound(connection, ingest_id)
-            if writer.counts.new + writer.counts.changed + writer.counts.votes:
-                daily.update(connection, ingest_id)
-                for caution in session_cautions(connection, ingest_id):
-                    self.tally.caution(caution)
-            report = self.tally.report()
-            report.ingest_id, report.stored = ingest_id, _stored(connection)
-            report.interactions = writer.interaction_counts()
-            report.feedback = FeedbackCounts(new=writer.counts.votes, bound=votes.bound, unbound=votes.unbound)
-            report.spans_new = writer.spans_new
-            report.seconds = round(time.monotonic() - started, 3)
-            finish_ingest(connection, ingest_id, report)
-            connection.commit()
+    def _finished(self, connection: duckdb.DuckDBPyConnection, writer: GroupWriter, started: float) -> IngestReport:
+        ingest_id = writer.ingest_id
+        connection.begin()
+        votes = self._bound(connection, ingest_id)
+        if writer.counts.new + writer.counts.changed + writer.counts.votes:
+            daily.update(connection, ingest_id)
+            for caution in session_cautions(connection, ingest_id):
+                self.tally.caution(caution)
+        report = self.tally.report()
+        report.ingest_id, report.stored = ingest_id, _stored(connection)
+        report.interactions = writer.interaction_counts()
+        report.feedback = FeedbackCounts(new=writer.counts.votes, bound=votes.bound, unbound=votes.unbound)
+        report.spans_new = writer.spans_new
+        report.seconds = round(time.monotonic() - started, 3)
+        finish_ingest(connection, ingest_id, report)
+        connection.commit()
         return report
 
     def _bound(self, connection: duckdb.DuckDBPyConnection, ingest_id: int) -> VoteCounts:

@@ -84,10 +84,13 @@ class GroupWriter:
         self._files.append(_NotedFile(file_digest, way_digest, account))
 
     def flush(self) -> None:
-        """Write what is gathered in one transaction."""
-        if not (self._tables or self._spans or self._rejects or self._files):
-            return
+        """Write what is gathered in one transaction, in a unit of work of its own."""
         with self.store.unit() as connection:
+            self.flush_into(connection)
+
+    def flush_into(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write what is gathered in one transaction."""
+        if self._tables or self._spans or self._rejects or self._files:
             connection.begin()
             self.write(connection)
             connection.commit()
@@ -170,11 +173,10 @@ def kept_mapping(connection: duckdb.DuckDBPyConnection, name: str) -> MappingFil
     return MappingFile.model_validate_json(rows[0][0]) if rows else None
 
 
-def start_ingest(store: LogStore) -> int:
+def start_ingest(connection: duckdb.DuckDBPyConnection) -> int:
     """Open a new ingest and return its id."""
-    with store.unit() as connection:
-        ingest_id = int(connection.execute("SELECT nextval('ingest_seq')").fetchall()[0][0])
-        connection.execute("INSERT INTO ingests VALUES (?, ?, NULL, NULL)", [ingest_id, datetime.now(UTC)])
+    ingest_id = int(connection.execute("SELECT nextval('ingest_seq')").fetchall()[0][0])
+    connection.execute("INSERT INTO ingests VALUES (?, ?, NULL, NULL)", [ingest_id, datetime.now(UTC)])
     return ingest_id
 
 
@@ -186,17 +188,23 @@ def finish_ingest(connection: duckdb.DuckDBPyConnection, ingest_id: int, report:
     )
 
 
-def file_is_known(store: LogStore, path: Path, way_digest: str) -> FileAccount | None:
-    """Return the account of a file whose bytes were read to their end the same way before, else None."""
-    with store.unit() as connection:
+class KnownFiles:
+    """Files that were read to their end before, by their bytes and the way they were read."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, ways: set[str]) -> None:
+        """Look up the files read in any of `ways`."""
         rows = connection.execute(
-            "SELECT file_digest, account FROM ingested_files WHERE way_digest = ?", [way_digest]
+            "SELECT way_digest, file_digest, account FROM ingested_files WHERE way_digest IN (SELECT unnest(?))",
+            [sorted(ways)],
         ).fetchall()
-    accounts = dict(rows)
-    if not any(FileAccount.model_validate_json(account).size == path.stat().st_size for account in accounts.values()):
-        return None
-    found = accounts.get(file_digest(path))
-    return FileAccount.model_validate_json(found) if found else None
+        self._accounts = {(way, digest): FileAccount.model_validate_json(account) for way, digest, account in rows}
+        self._sizes = {(way, account.size) for (way, _), account in self._accounts.items()}
+
+    def account_of(self, path: Path, way_digest: str) -> FileAccount | None:
+        """Return the account of a file whose bytes were read this way; digests it only when its size was seen."""
+        if (way_digest, path.stat().st_size) not in self._sizes:
+            return None
+        return self._accounts.get((way_digest, file_digest(path)))
 
 
 def file_digest(path: Path) -> str:

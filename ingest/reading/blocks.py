@@ -17,6 +17,7 @@ from ingest.reading.tables import iter_csv, iter_parquet
 from ingest.staging import Block
 
 PART_BYTES = 6 << 20
+_PIECE_BYTES = 1 << 18
 _ENTRIES_PER_BLOCK = 2000
 _RAW_KEPT = 1 << 16
 _DOCKER_SPLITS_AT = 16_000
@@ -76,19 +77,25 @@ def line_parts(found: Probe, *, records: str = "", part_bytes: int = PART_BYTES)
 
 
 def _whole_lines(stream: BinaryIO, part_bytes: int) -> Iterator[bytes]:
-    rest = b""
-    try:
-        while piece := stream.read(part_bytes):
-            whole, newline, after = (rest + piece).rpartition(b"\n")
-            if newline:
-                yield whole + newline
-            rest = after
-    except STREAM_FAULTS as error:
-        yield rest + b"\n" if rest else b""
-        yield CUT_OFF + str(error).encode()
-        return
-    if rest:
-        yield rest
+    pieces: list[bytes] = []
+    gathered = 0
+    fault = ""
+    while True:
+        try:
+            piece = stream.read1(_PIECE_BYTES)  # type: ignore[attr-defined]
+        except STREAM_FAULTS as error:
+            piece, fault = b"", str(error)
+        if not piece:
+            break
+        pieces.append(piece)
+        gathered += len(piece)
+        if gathered >= part_bytes and b"\n" in piece:
+            whole, _, rest = b"".join(pieces).rpartition(b"\n")
+            yield whole + b"\n"
+            pieces, gathered = [rest], len(rest)
+    yield b"".join(pieces)
+    if fault:
+        yield CUT_OFF + fault.encode("utf-8", "replace")
 
 
 CUT_OFF = b"\x00compressed stream damaged: "
