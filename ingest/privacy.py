@@ -133,8 +133,15 @@ class Redactor:
         return vote._replace(comment=comment, value=value)
 
     def _span(self, span: Any) -> Any:
-        payload = self.value(span.payload, user_id=span.user_id)
+        is_clean = self._has_nothing_to_hide(as_json(span.payload), span.user_id)
+        payload = span.payload if is_clean else self.value(span.payload, user_id=span.user_id)
         return span._replace(payload=payload, user_id=span.user_id and self.hash_user(span.user_id))
+
+    def _has_nothing_to_hide(self, written: str, user_id: str | None) -> bool:
+        """Return whether a JSON text is sure to come through unchanged, which one look at the whole of it tells."""
+        if user_id and as_json(user_id)[1:-1] in written:
+            return False
+        return not self.settings.redact or not (HINT.search(written) or self.custom or self._names)
 
     def _hash_user(self, user: str) -> str:
         return hashlib.blake2b(user.encode("utf-8", "replace"), digest_size=8, key=self.salt).hexdigest()
