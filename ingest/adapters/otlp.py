@@ -7,7 +7,7 @@ from typing import Any
 
 from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
 from ingest.adapters.flat_spans import console_log, console_span, is_console_log, is_console_span
-from ingest.adapters.guarding import ODD_VALUE_ERRORS, guarded, surest
+from ingest.adapters.guarding import ODD_VALUE_ERRORS, surest
 from ingest.adapters.otlp_binary import holds_spans, parts_of_bytes
 from ingest.adapters.otlp_json import BadPart, Part, RawLog, is_container, is_lone_span, log_of, parts_of, span_of
 from ingest.interaction import FeedbackEvent, Interaction
@@ -58,16 +58,22 @@ def _read_record(record: Record) -> Iterator[Outcome]:
     if not parts:
         yield Skip("message without spans or log events")
         return
-    refused = sum(isinstance(part, BadPart) for part in parts)
+    outcomes: list[Outcome] = []
+    refused = 0
     for part in parts:
-        if isinstance(part, BadPart):
-            yield _reject(record, part, is_whole=refused == len(parts))
-        else:
-            yield from guarded(_read_part, record._replace(value=part), "a span that can be understood")
+        bad = part if isinstance(part, BadPart) else _taken(part, outcomes)
+        if bad is not None:
+            refused += 1
+            outcomes.append(_reject(record, bad, is_whole=refused == len(parts)))
+    yield from outcomes
 
 
-def _read_part(part: RawSpan | RawLog) -> Iterator[Outcome]:
-    return _read_log(part) if isinstance(part, RawLog) else read_raw_span(part)
+def _taken(part: RawSpan | RawLog, outcomes: list[Outcome]) -> BadPart | None:
+    try:
+        outcomes.extend(_read_log(part) if isinstance(part, RawLog) else read_raw_span(part))
+    except ODD_VALUE_ERRORS as error:
+        return BadPart(f"not a span that can be understood: {type(error).__name__}: {error}"[:500], repr(part))
+    return None
 
 
 def _parts(value: Any) -> Iterable[Part]:
