@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from evalsets.languages import guess_language, language_table
-from evalsets.words import content_tokens, passage_tokens, sentences, tokens, without_markdown
+from evalsets.words import content_tokens, passage_tokens, sentences, tokens, without_citations, without_markdown
 
 SUPPORT_SHARE = 0.6
 """A sentence is taken for supported when this share of its content words stands in the retrieved text."""
@@ -35,9 +35,13 @@ def token_precision(answer: str, texts: Iterable[str]) -> float | None:
 
     Sees neither negation nor paraphrase.
     """
-    words = content_tokens(tokens(answer))
+    words = content_tokens(tokens(without_citations(answer)))
     known = token_set(texts)
     return sum(word in known for word in words) / len(words) if words else None
+
+
+def _claiming_sentences(answer: str) -> list[str]:
+    return sentences(without_citations(without_markdown(answer)))
 
 
 def token_set(texts: Iterable[str]) -> frozenset[str]:
@@ -55,7 +59,7 @@ def sentence_support(
     known = token_set(texts)
     language = guess_language(tokens(answer))
     supports = []
-    for sentence in sentences(without_markdown(answer)):
+    for sentence in _claiming_sentences(answer):
         words = set(content_tokens(tokens(sentence), language))
         if words:
             share = len(words & known) / len(words)
@@ -71,7 +75,7 @@ def share_supported(answer: str, texts: Iterable[str], *, least_share: float = S
 
 def pair_precision(answer: str, texts: Iterable[str]) -> float | None:
     """Return the share of the answer's neighbouring tokens that stand side by side in one of the texts."""
-    own = tokens(answer)
+    own = tokens(without_citations(answer))
     pairs = list(pairwise(own))
     if not pairs:
         return token_precision(answer, texts)
@@ -110,8 +114,12 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 def stated_numbers(answer: str) -> list[str]:
-    """Return the folded numbers of an answer, each once; list marks are none."""
-    return list(dict.fromkeys(token for token in tokens(without_markdown(answer)) if _NUMBER.fullmatch(token)))
+    """Return the folded numbers of an answer, each once; list marks and citations are none."""
+    return list(
+        dict.fromkeys(
+            token for token in tokens(without_citations(without_markdown(answer))) if _NUMBER.fullmatch(token)
+        )
+    )
 
 
 def unsupported_numbers(answer: str, texts: Iterable[str], *, question: str = "") -> list[str]:
@@ -122,7 +130,7 @@ def unsupported_numbers(answer: str, texts: Iterable[str], *, question: str = ""
 
 def contradictions(answer: str, texts: Iterable[str]) -> list[Contradiction]:
     """Return sentences of the answer that say what a retrieved sentence says, but for a negation in one of the two."""
-    answer_sentences = [_Statement.of(sentence) for sentence in sentences(without_markdown(answer))]
+    answer_sentences = [_Statement.of(sentence) for sentence in _claiming_sentences(answer)]
     known = [statement for text in texts for statement in _passage_statements(text)]
     found = []
     for statement in answer_sentences:

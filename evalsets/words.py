@@ -44,6 +44,11 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*")
 _MARKDOWN = re.compile(
     r"^[ \t]{0,3}(?:#{1,6} |> ?|[-*+] |\d{1,3}[.)] )+|\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`+", re.MULTILINE
 )
+_CITATION = re.compile(
+    r"\s?\[\^?(?:doc(?:ument)?s?|sources?|ref)? ?[\w.:/#-]*\d[\w.:/#-]*(?:\s*[,;]\s*[\w.:/#-]*\d[\w.:/#-]*)*\](?!\()"
+    r"|\s?\u3010[^\u3011]{1,60}\u3011",
+    re.IGNORECASE,
+)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|nr|art|approx|fig|dr|mr|mrs|ms|prof|inc|ltd|bzw|z\.b|d\.h|ca|p\.ex|sr|sra|mme)|\b[A-Za-z])\.$",
@@ -140,6 +145,11 @@ def numbers(text: str) -> list[str]:
 def without_markdown(text: str) -> str:
     """Return the text without emphasis, headings, list marks, code ticks and link targets."""
     return _MARKDOWN.sub("", _LINK.sub(r"\1", text))
+
+
+def without_citations(text: str) -> str:
+    """Return the text without marks such as [1], [2, 3], [kb-004#2] or [source 5], which claim nothing."""
+    return _CITATION.sub("", text)
 
 
 def sentences(text: str) -> list[str]:

@@ -55,6 +55,20 @@ def test_a_number_the_text_does_not_hold_is_found_whatever_its_format() -> None:
     assert groundedness.NUMBERS_SUPPORTED.score(answered("It is free.", texts=texts)) is None
 
 
+@pytest.mark.parametrize("mark", ["[1]", "[2, 3]", "[kb-004#2]", "[source 5]", "[^7]", "\u30104\u2020source\u3011"])
+def test_a_citation_mark_is_no_claim(mark: str) -> None:
+    answer = f"Refunds are issued to the original payment method {mark}."
+
+    assert unsupported_numbers(answer, REFUND_TEXTS) == []
+    assert groundedness.GROUNDED_TOKENS.score(answered(answer, texts=REFUND_TEXTS)) == 1.0
+    assert groundedness.GROUNDED_PHRASES.score(answered(answer, texts=REFUND_TEXTS)) == 1.0
+    assert sentence_support(answer, REFUND_TEXTS)[0].share == 1.0
+
+
+def test_a_word_in_brackets_is_no_citation() -> None:
+    assert unsupported_numbers("Costs [about 45 euros].", REFUND_TEXTS) == ["45"]
+
+
 def test_a_negation_on_one_side_only_is_a_contradiction() -> None:
     negated = "Refunds are not issued to the original payment method."
     (found,) = contradictions(negated, REFUND_TEXTS)
