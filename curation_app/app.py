@@ -1,5 +1,6 @@
 """The Streamlit app: its pages in the order of the work, with what waits on each."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ PAGES = (
     PageEntry("queue", "Queue", "candidates"),
     PageEntry("label", "Label", "to_label"),
     PageEntry("review", "Review", "disagreements"),
+    PageEntry("codes", "Sub-codes"),
+    PageEntry("cases", "Cases"),
     PageEntry("freeze", "Freeze", "ready"),
     PageEntry("scores", "Scores"),
     PageEntry("compare", "Compare"),
@@ -35,9 +38,8 @@ PAGES = (
     PageEntry("health", "Health"),
     PageEntry("trends", "Trends"),
     PageEntry("monitor", "Monitor"),
-    PageEntry("codes", "Sub-codes"),
-    PageEntry("cases", "Cases"),
 )
+FIRST_PAGE = "queue"
 
 
 def main() -> None:
@@ -52,12 +54,14 @@ def main() -> None:
         st.stop()
     reviewer = current_reviewer()
     counts = overview(workspace, reviewer, settings.review).counts
-    page = st.navigation([_page(entry, counts) for entry in PAGES if _path(entry).is_file()], position="top")
+    pages = {entry.file: _page(entry, counts) for entry in PAGES if _path(entry).is_file()}
+    start = st.Page(partial(st.switch_page, pages[FIRST_PAGE]), title="Errata", default=True, visibility="hidden")
+    page = st.navigation([start, *pages.values()], position="top")
     if not reviewer:
         ask_reviewer()
         st.stop()
-    keep_in_browser(reviewer)
-    with st.container(key="errata-who"):
+    with st.container(key="errata-who", gap=None):
+        keep_in_browser(reviewer)
         st.caption(f"{markdown_text(reviewer)} · {markdown_text(workspace.root.name)}", text_alignment="right")
     page.run()
 
@@ -69,7 +73,7 @@ def _path(entry: PageEntry) -> Path:
 def _page(entry: PageEntry, counts: dict[str, int]) -> Any:
     waiting = counts.get(entry.waiting, 0)
     title = f"{entry.title} {waiting:,}" if waiting else entry.title
-    return st.Page(_path(entry), title=title, url_path=entry.file, default=entry.file == "queue")
+    return st.Page(_path(entry), title=title, url_path=entry.file)
 
 
 main()

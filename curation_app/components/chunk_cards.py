@@ -71,7 +71,7 @@ def show_card(desk: Desk, reviewer: str, screen: LabelScreen, card: Card) -> Non
         return
     is_gold = card.chunk_id in screen.content.gold_chunk_ids
     words = telling_words(item, screen.content)
-    button, text = st.columns([0.16, 0.84], gap="small")
+    button, text = st.columns([0.11, 0.89], gap="small")
     star = "★" if is_gold else "☆"
     button.button(
         f"{card.letter} {star}".strip(),

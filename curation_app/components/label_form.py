@@ -66,13 +66,17 @@ def _mode_field(desk: Desk, reviewer: str, item: ReviewItem) -> None:
         "What went wrong first?",
         modes,
         index=modes.index(item.draft.mode.value) if item.draft.mode in FAILURE_MODES else None,
-        format_func=lambda mode: f"{FAILURE_MODES.index(Mode(mode)) + 1}  {MODE_WORDS[Mode(mode)]}",
-        captions=[MODE_MEANINGS[mode] for mode in FAILURE_MODES],
+        format_func=_mode_choice,
         key=key,
         on_change=partial(label_actions.on_field, desk, reviewer, item.token, "mode", key),
         help="Label the first thing that went wrong: when the right chunk was not retrieved, "
         "the answer could not be right, whatever the model said.",
     )
+
+
+def _mode_choice(mode: str) -> str:
+    known = Mode(mode)
+    return f"{FAILURE_MODES.index(known) + 1}  **{MODE_WORDS[known]}**: {MODE_MEANINGS[known]}"
 
 
 def _text_fields(desk: Desk, reviewer: str, item: ReviewItem) -> None:
@@ -168,12 +172,12 @@ def _statement_line(each: StatementEvidence, letters: dict[str, str]) -> str:
 
 def _decisions(desk: Desk, reviewer: str, item: ReviewItem, undo_token: str) -> None:
     buttons = (
-        (DecisionKind.LABEL, "Save and next  ctrl ↵", "primary"),
+        (DecisionKind.LABEL, "Save, next  ctrl ↵", "primary"),
         (DecisionKind.NOT_FAILURE, "Not a failure  n", "secondary"),
         (DecisionKind.DEFER, "Defer  d", "secondary"),
         (DecisionKind.SKIP, "Skip  s", "secondary"),
     )
-    with st.container(horizontal=True, gap="small", key="errata-decisions"):
+    with st.container(horizontal=True, gap="xsmall", key="errata-decisions"):
         for kind, label, look in buttons:
             st.button(
                 label,

@@ -64,16 +64,16 @@ def _filters(desk: Desk) -> QueueFilter:
     facets = desk.store.facets()
     values: dict[str, Any] = {}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        values["text"] = st.text_input("Words in the question", key="text", bind="query-params", width=210)
+        values["text"] = st.text_input("Words in the question", key="text", bind="query-params", width=170)
         states = [state.value for state in CandidateState]
         values["state"] = _choice("state", "State", [(state, 0) for state in states])
         for name, label in _CHOICES.items():
             if len(facets.get(name, [])) > 1:
                 values[name] = _choice(name, label, facets[name])
-        values["since"] = st.date_input("From", None, key="since", bind="query-params", width=130)
-        values["until"] = st.date_input("To", None, key="until", bind="query-params", width=130)
+        values["since"] = st.date_input("From", None, key="since", bind="query-params", width=124)
+        values["until"] = st.date_input("To", None, key="until", bind="query-params", width=124)
         sorts = [sort.value for sort in QueueSort]
-        values["sort"] = st.selectbox("Sort", sorts, key="sort", bind="query-params", width=130)
+        values["sort"] = st.selectbox("Sort", sorts, key="sort", bind="query-params", width=124)
     return QueueFilter(**{name: value for name, value in values.items() if value})
 
 
@@ -91,7 +91,7 @@ def _choice(name: str, label: str, options: list[tuple[str, int]]) -> str:
         format_func=words,
         key=_KEYS.get(name, name),
         bind="query-params",
-        width=170,
+        width=132,
         placeholder="any",
     )
     return str(picked or "")
@@ -135,14 +135,14 @@ def _mode_words(mode: str) -> str:
 
 
 _COLUMNS = {
-    "question": st.column_config.TextColumn("Question", width="large"),
-    "signals": st.column_config.TextColumn("Why it is here"),
+    "question": st.column_config.TextColumn("Question", width=380),
+    "signals": st.column_config.TextColumn("Why it is here", width=210),
     "suggested": st.column_config.TextColumn("First guess", help="A suggestion with its evidence; never a label."),
     "state": st.column_config.TextColumn("State"),
-    "by": st.column_config.TextColumn("By"),
+    "by": st.column_config.TextColumn("By", width=100),
     "alike": st.column_config.NumberColumn("Alike", help="How many interactions ask nearly the same."),
     "asked": st.column_config.DatetimeColumn("Asked", format="YYYY-MM-DD HH:mm"),
     "model": st.column_config.TextColumn("Model"),
     "prompt": st.column_config.TextColumn("Prompt"),
-    "priority": st.column_config.NumberColumn("Priority", format="%.2f"),
+    "priority": st.column_config.NumberColumn("Priority", format="%.2f", width=60),
 }

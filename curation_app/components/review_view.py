@@ -77,9 +77,9 @@ def show_disagreement(desk: Desk, reviewer: str, found: Disagreement) -> None:
             index=None,
             horizontal=True,
         )
-        st.text_area("Why", key=f"settle-why-{key}", help="Kept with the result and your name.")
+        st.text_area("Why", height=68, key=f"settle-why-{key}", help="Kept with the result and your name.")
         expected_key = f"settle-expected-{key}"
-        st.text_area("Expected answer, if neither reader's will do", key=expected_key)
+        st.text_area("Expected answer, if neither reader's will do", height=68, key=expected_key)
         st.form_submit_button("Settle", type="primary", on_click=partial(_settle, desk, reviewer, found, key))
 
 

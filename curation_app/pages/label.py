@@ -15,7 +15,7 @@ from curation_app.workspace import app_workspace
 if TYPE_CHECKING:
     from curation_app.session_keys import LabelScreen
 
-PANEL_HEIGHT = 660
+PANEL_HEIGHT = 700
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
         return
     progress = overview(desk.workspace, reviewer, desk.settings.review).progress
     st.html(session_view.why_html(screen.item) + item_extras.progress_html(progress))
-    session, evidence, label = st.columns([0.24, 0.42, 0.34], gap="medium")
+    session, evidence, label = st.columns([0.22, 0.42, 0.36], gap="medium")
     with session.container(height=PANEL_HEIGHT, border=False, key="errata-session"):
         st.html(session_view.session_html(screen.item))
         item_extras.show_extras(desk, screen.item)

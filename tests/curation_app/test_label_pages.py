@@ -67,7 +67,7 @@ def test_a_label_made_with_the_mouse_is_saved_field_by_field_and_then_as_an_even
     draft = desk.store.item("c00001", "Ann").draft
     assert draft.gold_chunk_ids == ("kb-003#0",)
     assert (draft.mode, draft.expected) == (Mode.GROUNDING_FAILURE, "Within 30 days.")
-    button(app, "Save and next").click().run()
+    button(app, "Save, next").click().run()
     (accepted,) = desk.store.accepted_items()
     assert accepted.item.answer_facts == (("30 days", "a month"),)
     assert accepted.blockers == ()
@@ -79,7 +79,7 @@ def test_a_refused_save_keeps_the_item_and_the_text(desk: Desk, make_candidate: 
     desk.store.add_candidates([make_candidate(1)])
     app = opened("label")
     area(app, "Expected answer").set_value("Within 30 days.").run()
-    button(app, "Save and next").click().run()
+    button(app, "Save, next").click().run()
     assert desk.store.events() == []
     assert area(app, "Expected answer").value == "Within 30 days."
 
