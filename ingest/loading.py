@@ -52,15 +52,18 @@ def ingest(  # noqa: PLR0913 - one parameter for each option of the command
     strict: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
     workers: int = WORKERS,
+    shown_names: Mapping[str, str] | None = None,
 ) -> IngestReport:
     """Read `paths` into `store` and return the account of it.
 
     `mapping` is a mapping, its file, or its name among `mappings` and the presets; `format` names an adapter or preset;
     with neither, each file's content decides. `strict` makes a mapped path that leads nowhere an error, before anything
-    is stored. Raises BadInputError for paths, formats and mappings that cannot be used; a bad record never raises.
+    is stored. `shown_names` gives the name that reports call a path by. Raises BadInputError for paths, formats and
+    mappings that cannot be used; a bad record never raises.
     """
     chosen = _chosen_mapping(mapping, mappings or {})
-    with spooled(find_files(paths), store.path.parent) as files:
+    named_files = [file._replace(name=(shown_names or {}).get(str(file.path), file.name)) for file in find_files(paths)]
+    with spooled(named_files, store.path.parent) as files:
         salt = workspace_salt(store.path.parent)
         finder = WayFinder(mapping=chosen, named=format, privacy=privacy or PrivacySettings(), salt=salt)
         run = _Run(store, finder, logs or LogSettings(), on_progress, workers)

@@ -42,6 +42,7 @@ def run_ingest(  # noqa: PLR0913 - one parameter for each option of the command
     format_name: str = "",
     strict: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    shown_names: dict[str, str] | None = None,
 ) -> IngestReport:
     """Ingest files into a workspace as its errata.toml says."""
     settings = workspace.settings()
@@ -55,6 +56,7 @@ def run_ingest(  # noqa: PLR0913 - one parameter for each option of the command
         privacy=settings.privacy,
         strict=strict,
         on_progress=on_progress,
+        shown_names=shown_names,
     )
 
 

@@ -1,0 +1,107 @@
+"""Tables of the Ingest page: a preview, the report of an ingest, and quarantined records."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from curation_app.components.page_text import plain_line
+from ingest.ingest_report import IngestReport
+from ingest.previewing import Preview
+from ingest.quarantine import RejectedRecord
+
+_SHOWN_FIELDS = ("asked_at", "session_id", "question", "answer", "retrieved", "model", "error")
+
+
+def show_preview(shown: Preview) -> None:
+    """Show the first mapped rows and the share of them that has each field."""
+    st.subheader("Preview")
+    st.caption(
+        f"{shown.file}, read as {shown.format}: {shown.read:,} records make {shown.interactions:,} interactions and"
+        f" {shown.votes:,} votes. Nothing is stored yet."
+    )
+    for path in shown.missing_paths:
+        st.warning(f"The mapped path `{path}` leads nowhere in these records.")
+    rows, rates = st.columns([3, 1])
+    rows.dataframe(pd.DataFrame([_preview_row(row) for row in shown.rows]), hide_index=True)
+    filled = pd.DataFrame({"field": [rate.field for rate in shown.fill], "filled": [rate.share for rate in shown.fill]})
+    rates.dataframe(
+        filled,
+        hide_index=True,
+        height=300,
+        column_config={"filled": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)},
+    )
+    _listed("Would be quarantined", shown.rejects)
+    _counted("Would be skipped", shown.skipped)
+
+
+def _preview_row(row: dict[str, Any]) -> dict[str, str]:
+    chunks = row.get("retrieved") or []
+    values = {**row, "retrieved": ", ".join(str(chunk["chunk_id"]) for chunk in chunks)}
+    return {name: plain_line(str(values.get(name) or "")) for name in _SHOWN_FIELDS}
+
+
+def show_report(report: IngestReport) -> None:
+    """Show what became of every record read."""
+    st.subheader("What the ingest did")
+    made = report.interactions
+    figures = {
+        "Records read": report.read,
+        "New": made.new,
+        "Changed": made.changed,
+        "Unchanged": made.unchanged,
+        "Skipped": report.skipped_total,
+        "Quarantined": report.quarantined,
+        "Votes bound": report.feedback.bound,
+        "Votes waiting": report.feedback.unbound,
+    }
+    for column, (label, count) in zip(st.columns(len(figures)), figures.items(), strict=True):
+        column.metric(label, f"{count:,}")
+    for caution in report.cautions:
+        times = f" ({caution.count:,} times)" if caution.count > 1 else ""
+        st.warning(plain_line(caution.message, 400) + times)
+    _show_files(report)
+    left, right = st.columns(2)
+    with left:
+        _counted("Skipped, by reason", {**report.skipped, **report.traces_skipped})
+    with right:
+        _counted("Replaced by placeholders", report.redactions)
+
+
+def _show_files(report: IngestReport) -> None:
+    rows = [
+        {
+            "file": account.file,
+            "read as": account.format,
+            "layout": account.layout,
+            "records": account.read,
+            "made": account.made,
+            "skipped": sum(account.skipped.values()),
+            "quarantined": account.quarantined,
+            "note": "read before, nothing new" if account.is_unchanged else account.note,
+        }
+        for account in report.files
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def show_rejects(rejects: list[RejectedRecord]) -> None:
+    """Show quarantined records with place and reason."""
+    rows = [
+        {"file": each.file, "line": each.line, "reason": each.reason, "record": plain_line(each.raw, 300)}
+        for each in rejects
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _listed(title: str, lines: list[str]) -> None:
+    if lines:
+        st.markdown(f"**{title}**")
+        st.dataframe(pd.DataFrame({"line and reason": lines}), hide_index=True)
+
+
+def _counted(title: str, counts: dict[str, int]) -> None:
+    if counts:
+        st.markdown(f"**{title}**")
+        rows = sorted(counts.items(), key=lambda entry: -entry[1])
+        st.dataframe(pd.DataFrame(rows, columns=["what", "records"]), hide_index=True)
