@@ -9,8 +9,9 @@ import streamlit as st
 
 from curation_app.components.diff_view import segment_html
 from curation_app.components.figures import NONE, points, title_of
+from curation_app.components.ink import ACCENT, GREY, ink
 from curation_app.components.page_text import markdown_text, plain_line
-from curation_app.components.score_charts import AXES_HEIGHT, GREY, ROW_HEIGHT
+from curation_app.components.score_charts import AXES_HEIGHT, ROW_HEIGHT
 from curation_app.service.comparing import finding, verdict
 from curation_app.service.evidence import MODE_WORDS
 from evalsets.comparison import Change, Comparison, ItemChange
@@ -106,7 +107,7 @@ def _delta_chart(changes: Sequence[Change]) -> Any:
     x = alt.X("difference:Q", title="difference, after minus before", axis=alt.Axis(format="+%"), scale=scale)
     ranges = base.mark_rule(strokeWidth=2, color=GREY).encode(x=alt.X("low:Q"), x2="high:Q")
     marks = base.mark_point(filled=True, size=90).encode(x=x, color=alt.Color("colour:N", scale=None))
-    words = base.mark_text(align="left", dx=8).encode(x="high:Q", text="words:N")
+    words = base.mark_text(align="left", dx=8, color=ink()).encode(x="high:Q", text="words:N")
     zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=GREY, strokeDash=[3, 3]).encode(x="zero:Q")
     worse = [change for change in changes if verdict(change) == "moved, worse"]
     title = (
@@ -136,9 +137,9 @@ def _cause_chart(comparison: Comparison) -> Any:
     )
     bars = base.mark_bar().encode(
         x=alt.X("items:Q", title="failed items", axis=alt.Axis(tickMinStep=1)),
-        color=alt.Color("run:N", title=None, sort=["before", "after"], scale=alt.Scale(range=["#9aa3ad", "#0f62a8"])),
+        color=alt.Color("run:N", title=None, sort=["before", "after"], scale=alt.Scale(range=["#9aa3ad", ACCENT])),
     )
-    numbers = base.mark_text(align="left", dx=4).encode(x="items:Q", text=alt.Text("words:N"))
+    numbers = base.mark_text(align="left", dx=4, color=ink()).encode(x="items:Q", text=alt.Text("words:N"))
     return (bars + numbers).properties(height=AXES_HEIGHT + 1.6 * ROW_HEIGHT * len(causes), title=title)
 
 

@@ -8,14 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from curation_app.components.figures import NONE
+from curation_app.components.ink import ACCENT, GREY, ink
 from curation_app.components.page_text import markdown_text, plain_line, safe_html
-from curation_app.components.score_charts import AXES_HEIGHT, GREY, ROW_HEIGHT
+from curation_app.components.score_charts import AXES_HEIGHT, ROW_HEIGHT
 from curation_app.service.evidence import MODE_MEANINGS, MODE_WORDS
 from curation_app.service.judging import Grading
 from evalsets.judges.grading import LEAST_KAPPA, GateRight, Gradable, GradeBook
 from evalsets.statistics import Interval
 
-_ACCENT = "#0f62a8"
 Enter = Callable[[str, bool | None, str], None]
 
 
@@ -88,7 +88,7 @@ def show_over_time(books: Sequence[GradeBook]) -> None:
         x=alt.X("judge:N", title="judge and fingerprint, graded last on the right", sort=None)
     )
     ranges = base.mark_rule(color=GREY, strokeWidth=1.5).encode(y=alt.Y("low:Q", title="kappa"), y2="high:Q")
-    marks = base.mark_point(filled=True, size=70, color=_ACCENT).encode(y="kappa:Q")
+    marks = base.mark_point(filled=True, size=70, color=ACCENT).encode(y="kappa:Q")
     st.altair_chart((ranges + marks + _bar_rule("y")).properties(height=240, title="Kappa by fingerprint"))
 
 
@@ -130,10 +130,10 @@ def _agreement_chart(rows: Sequence[tuple[str, float | None, Interval | None]]) 
     )
     scale = alt.Scale(domain=[min([0.0, *(row["low"] for row in shown)]), 1.45], nice=False)
     ranges = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
-    marks = base.mark_point(filled=True, size=90, color=_ACCENT).encode(
+    marks = base.mark_point(filled=True, size=90, color=ACCENT).encode(
         x=alt.X("value:Q", title="agreement", scale=scale, axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]))
     )
-    words = base.mark_text(align="left", dx=8).encode(x="high:Q", text="words:N")
+    words = base.mark_text(align="left", dx=8, color=ink()).encode(x="high:Q", text="words:N")
     kappa = next((row["value"] for row in shown if row["figure"] == "Cohen's kappa"), None)
     title = _kappa_title(kappa)
     return (ranges + marks + words + _bar_rule("x")).properties(

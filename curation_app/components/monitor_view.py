@@ -8,16 +8,15 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from curation_app.components.ink import ACCENT, GREY
 from curation_app.components.next_step import show_link
 from curation_app.components.page_text import markdown_text, plain_line
-from curation_app.components.score_charts import GREY
 from curation_app.service.changes import Change
 from curation_app.service.measures import MEASURES, Measure, amount_of, share_of, shown
 from curation_app.service.monitoring import Gauge, GrowingWord, MonitorView, VersionRow
 from ingest.daily_reading import DailyChoices, DailyFilter, DayFigures
 
 _COLUMNS = 4
-_ACCENT = "#0f62a8"
 
 
 def choose_filter(choices: DailyChoices) -> DailyFilter:
@@ -59,7 +58,7 @@ def show_days(view: MonitorView) -> None:
     names = [gauge.measure.name for gauge in view.gauges]
     titles = {measure.name: measure.title for measure in MEASURES}
     picked = st.selectbox(
-        "Figure by day", names, format_func=titles.__getitem__, index=names.index("declined"), key="figure",
+        "Figure by day", names, format_func=titles.__getitem__, index=names.index(_telling(view)), key="figure",
         bind="query-params", width=260,
     )  # fmt: skip
     gauge = next(gauge for gauge in view.gauges if gauge.measure.name == picked)
@@ -84,6 +83,14 @@ def show_words(words: Sequence[GrowingWord], view: MonitorView) -> None:
         return
     for word in words:
         _queue_link(f"“{word.word}”: {word.recent} questions, {word.before} before", view, text=word.word)
+
+
+def _telling(view: MonitorView) -> str:
+    """Return the figure to open on: the first that moved, else how often nothing was found."""
+    moved = [
+        gauge.measure for gauge in view.gauges for finding in view.findings if finding.startswith(gauge.measure.title)
+    ]
+    return moved[0].name if moved else "declined"
 
 
 def _show_gauge(gauge: Gauge, view: MonitorView) -> None:
@@ -166,7 +173,7 @@ def _day_chart(gauge: Gauge, view: MonitorView) -> Any:
     )
     y = alt.Y("value:Q", title=unit[measure.kind], axis=axis, scale=alt.Scale(zero=True))
     ranges = base.mark_rule(color=GREY, strokeWidth=1.5).encode(y="low:Q", y2="high:Q")
-    line = base.mark_line(color=_ACCENT, point=alt.OverlayMarkDef(filled=True, size=42, color=_ACCENT)).encode(y=y)
+    line = base.mark_line(color=ACCENT, point=alt.OverlayMarkDef(filled=True, size=42, color=ACCENT)).encode(y=y)
     return (ranges + line + _version_marks(view.versions)).properties(height=230, title=_day_title(gauge, view))
 
 

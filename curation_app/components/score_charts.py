@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from curation_app.components.ink import GREY, ink
 from curation_app.components.modes import MODE_COLOURS, MODE_SHAPES
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.run_history import Measured
@@ -14,7 +15,6 @@ from evalsets.items import Mode
 ROW_HEIGHT = 34
 AXES_HEIGHT = 95
 """Title and axes stand within the height of a chart."""
-GREY = "#6f7883"
 
 
 def mode_chart(modes: Mapping[str, Measured]) -> Any:
@@ -32,7 +32,7 @@ def mode_chart(modes: Mapping[str, Measured]) -> Any:
         color=alt.Color("colour:N", scale=None),
     )
     ranges = base.mark_rule(strokeWidth=1.5, color=GREY).encode(x="low:Q", x2="high:Q")
-    numbers = base.mark_text(align="left", dx=6).encode(x="high:Q", text="words:N")
+    numbers = base.mark_text(align="left", dx=6, color=ink()).encode(x="high:Q", text="words:N")
     return (bars + ranges + numbers).properties(
         height=AXES_HEIGHT + ROW_HEIGHT * max(len(rows), 1), title=mode_finding(modes)
     )
@@ -58,7 +58,7 @@ def cause_chart(causes: Mapping[str, int]) -> Any:
         y=alt.Y("cause:N", title=None, sort=None, axis=alt.Axis(labelLimit=260))
     )
     bars = base.mark_bar(height=14).encode(x=alt.X("items:Q", title="failed items", axis=alt.Axis(tickMinStep=1)))
-    numbers = base.mark_text(align="left", dx=4).encode(x="items:Q", text="items:Q")
+    numbers = base.mark_text(align="left", dx=4, color=ink()).encode(x="items:Q", text="items:Q")
     most = rows[0]
     total = sum(causes.values())
     title = f"Most failures: {most['cause']} ({most['items']} of {total})"

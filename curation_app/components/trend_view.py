@@ -8,13 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from curation_app.components.figures import rate_words, title_of
+from curation_app.components.ink import ACCENT, GREY
 from curation_app.components.page_text import plain_line
-from curation_app.components.score_charts import GREY
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.trending import TrendMark, TrendPoint, Trends, points, slide
 from evalsets.items import Mode
-
-_ACCENT = "#0f62a8"
 
 
 def figure_title(name: str) -> str:
@@ -73,7 +71,7 @@ def _figure_chart(shown: Sequence[TrendPoint], marks: Sequence[TrendMark], figur
     )
     y = alt.Y("value:Q", title=figure_title(figure), axis=alt.Axis(format="%") if is_share else alt.Axis())
     ranges = base.mark_rule(color=GREY, opacity=0.6).encode(y="low:Q", y2="high:Q")
-    line = base.mark_line(color=_ACCENT, point=alt.OverlayMarkDef(filled=True, size=30, color=_ACCENT)).encode(y=y)
+    line = base.mark_line(color=ACCENT, point=alt.OverlayMarkDef(filled=True, size=30, color=ACCENT)).encode(y=y)
     return (ranges + line + _marks(marks)).properties(height=260, title=f"{figure_title(figure)}: {slide(shown)}")
 
 
