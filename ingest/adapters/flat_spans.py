@@ -9,7 +9,8 @@ from ingest.traces.identity import hex_id, nanoseconds
 from ingest.traces.texts import parsed
 
 _ERROR = frozenset({"ERROR", "STATUSCODE.ERROR", "STATUS_CODE_ERROR", "2"})
-_EMPTY: tuple[None, float] = (None, float("nan"))
+_LISTED = ("llm.", "retrieval.", "reranker.", "annotations", "evaluations", "trace.", "session.", "message")
+"""Where OpenInference spells lists of objects as flat keys, and data frames put them back together."""
 
 
 def is_console_span(value: Any) -> bool:
@@ -101,8 +102,9 @@ def flattened(attributes: Any) -> dict[str, Any]:
 
 
 def _flatten_into(found: dict[str, Any], key: str, value: Any) -> None:
-    inner = parsed(value) if key.endswith(("documents", "_messages")) else value
-    if isinstance(inner, list) and inner and all(isinstance(item, Mapping) for item in inner):
+    is_listed = key.startswith(_LISTED)
+    inner = parsed(value) if is_listed and key.endswith(("documents", "_messages")) else value
+    if is_listed and isinstance(inner, list) and inner and all(isinstance(item, Mapping) for item in inner):
         for place, item in enumerate(inner):
             for field, held in item.items():
                 _flatten_into(found, f"{key}.{place}.{field}", held)

@@ -18,7 +18,7 @@ from ingest.traces.dialects.values import (
     object_in,
     whole,
 )
-from ingest.traces.documents import chunks_in, returned_chunks
+from ingest.traces.documents import chunks_in, chunks_of_tool, returned_chunks
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts, to_span
 from ingest.traces.identity import nanoseconds
@@ -129,6 +129,9 @@ def _read_texts(facts: SpanFacts, entered: Any, output: Any) -> None:
     if facts.kind in {"retriever", "reranker"}:
         facts.query = question_in(entered)
         facts.chunks = chunks_in(output, facts.kind)
+    elif facts.kind == "tool":
+        facts.query = question_in(entered)
+        facts.chunks = chunks_of_tool(facts.name, output)
     elif facts.kind in {"chain", "agent", "llm"}:
         facts.question = question_in(entered)
         facts.answer = answer_in(output)

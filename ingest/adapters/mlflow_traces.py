@@ -20,7 +20,7 @@ from ingest.traces.dialects.values import (
     object_in,
     whole,
 )
-from ingest.traces.documents import chunks_in, returned_chunks
+from ingest.traces.documents import chunks_in, chunks_of_tool, returned_chunks
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts, to_span
 from ingest.traces.identity import TRACE_SOURCE, hex_id, moment_of, nanoseconds
@@ -217,6 +217,9 @@ def _read_mlflow(facts: SpanFacts, attributes: dict[str, Any]) -> None:
     if facts.kind in {"retriever", "reranker"}:
         facts.query = facts.query or question_in(entered)
         facts.chunks = facts.chunks or chunks_in(output, facts.kind)
+    elif facts.kind == "tool":
+        facts.query = question_in(entered)
+        facts.chunks = chunks_of_tool(facts.name, output)
     elif facts.kind in {"chain", "agent", "llm"}:
         facts.question = question_in(entered) or facts.question
         facts.answer = answer_in(output) or facts.answer

@@ -40,6 +40,10 @@ _DOC_ID_KEYS = (
 )
 _SCORE_KEYS = ("score", "similarity", "relevance_score", "rerank_score", "similarity_score", "_score", "distance")
 _METADATA_KEYS = ("metadata", "meta", "payload", "_source", "fields", "extra_info")
+_RETRIEVER_NAME = re.compile(
+    r"retriev|vector.?(store|db|search)|search|look.?up|knowledge|fetch.?(docs|documents|context|passages)",
+    re.IGNORECASE,
+)
 _NODE_REPR = re.compile(r"id_='?([^,')]+)'?.*?score=([-+.\deE]+|None)")
 _DEEPEST = 4
 _NUMBERED = re.compile(r"([^\d]*?\.)(\d{1,6})\.(.*)", re.DOTALL)
@@ -94,6 +98,11 @@ def returned_chunks(output: Any) -> list[RetrievedChunk]:
             return chunks_in(listed)
     inner = found.get("output")
     return returned_chunks(inner) if isinstance(inner, dict) else []
+
+
+def chunks_of_tool(name: str, output: Any) -> list[RetrievedChunk]:
+    """Return the passages in the output of a step called like a retriever, though it does not say it is one."""
+    return chunks_in(output) if _RETRIEVER_NAME.search(name) else []
 
 
 def passages_in(value: Any, depth: int = 0) -> list[Passage]:

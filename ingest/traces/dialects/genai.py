@@ -5,7 +5,7 @@ from typing import Any
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
 from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, decimal, name_in, whole
-from ingest.traces.documents import chunks_in, iter_numbered
+from ingest.traces.documents import chunks_in, chunks_of_tool, iter_numbered
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
@@ -55,6 +55,10 @@ def read(span: RawSpan) -> DialectFacts | None:
     if kind in {"retriever", "reranker", "tool"}:
         facts.query = name_in(attributes, ("gen_ai.retrieval.query.text", "gen_ai.rerank.query", "db.query.text"))
         facts.chunks = chunks_in(attributes.get("gen_ai.retrieval.documents"))
+    if kind == "tool":
+        called = name_in(attributes, ("gen_ai.tool.name",)) or span.name
+        facts.chunks = facts.chunks or chunks_of_tool(called, attributes.get("gen_ai.tool.call.result"))
+        facts.query = facts.query or question_in(attributes.get("gen_ai.tool.call.arguments"))
     facts.is_silent = kind in {"llm", "agent", "chain"} and facts.question is None and facts.answer is None
     return DialectFacts(facts, name_in(attributes, _USER_KEYS))
 
@@ -74,8 +78,10 @@ def _kind_of(attributes: dict[str, Any]) -> str:
 
 
 def _read_content(facts: SpanFacts, attributes: dict[str, Any]) -> None:
-    facts.question = question_in(attributes.get("gen_ai.input.messages")) or _last_prompt(attributes)
-    facts.answer = answer_in(attributes.get("gen_ai.output.messages")) or _last_completion(attributes)
+    asked = attributes.get("gen_ai.input.messages") or attributes.get("pydantic_ai.all_messages")
+    replied = attributes.get("gen_ai.output.messages") or attributes.get("final_result")
+    facts.question = question_in(asked) or _last_prompt(attributes)
+    facts.answer = answer_in(replied) or _last_completion(attributes)
     facts.question = _variable(attributes, facts.question)
     facts.prompt_version = name_in(attributes, ("gen_ai.prompt.version", "gen_ai.prompt_template.version"))
     facts.is_cut = _is_cut(attributes)

@@ -22,7 +22,7 @@ from ingest.traces.dialects.values import (
     object_in,
     whole,
 )
-from ingest.traces.documents import Numbered, Passage, iter_numbered, numbered, passages_in, settled
+from ingest.traces.documents import Numbered, Passage, chunks_of_tool, iter_numbered, numbered, passages_in, settled
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.texts import answer_in, parsed, question_in, said
@@ -74,6 +74,9 @@ def read(span: RawSpan) -> DialectFacts | None:
         facts.query = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,)) or facts.question
     if kind in {"retriever", "reranker", "tool", "chain"}:
         facts.chunks = _chunks(attributes, groups, kind)
+    if kind == "tool" and not facts.chunks:
+        called = name_in(attributes, (SpanAttributes.TOOL_NAME,)) or span.name
+        facts.chunks = chunks_of_tool(called, attributes.get(_OUTPUT))
     return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS))
 
 
