@@ -11,6 +11,7 @@ from curation_app.components.page_text import markdown_text
 from curation_app.service.overview import overview
 from curation_app.workspace import app_workspace
 from evalsets.errors import ErrataError
+from ingest.warm_files import keep_files_warm
 
 FOLDER = Path(__file__).parent
 
@@ -44,6 +45,7 @@ FIRST_PAGE = "queue"
 
 def main() -> None:
     """Draw the navigation, ask who is reviewing, and run the page."""
+    keep_files_warm()
     st.set_page_config(page_title="Errata", layout="wide")
     st.html(FOLDER / "components" / "errata.css")
     try:

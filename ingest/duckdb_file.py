@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from evalsets.errors import ErrataError
+from ingest.warm_files import ask_for, stay_warm
 
 DEFAULT_WAIT_S = 10.0
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
@@ -42,6 +43,7 @@ def unit_of_work(
     try:
         connection.execute("SET TimeZone = 'UTC'")
         _migrate_once(connection, path, migrations)
+        stay_warm(path, memory_limit=memory_limit)
         yield connection
     finally:
         connection.close()
@@ -64,6 +66,7 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
                     f"{path} has been held by process {holder['pid']} ({holder['program']}) for over {wait_s:g} s. "
                     f"Wait for it to finish or end it, then try again."
                 ) from error
+        ask_for(path)
         time.sleep(delay_s * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
         delay_s = min(delay_s * 1.6, 0.25)
 
