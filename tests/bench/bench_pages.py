@@ -46,7 +46,8 @@ FROM range($rows) AS t(n)
 _HITS = """
 INSERT INTO mined_hits
 SELECT interaction_id, source, session_id,
-    ['rephrased', 'declined', 'abandoned'][1 + CAST(hash(interaction_id) % 3 AS INTEGER)], 'kind', 0.8, 'because', false, ''
+    ['rephrased', 'declined', 'abandoned'][1 + CAST(hash(interaction_id) % 3 AS INTEGER)], 'kind', 0.8,
+    'because', false, ''
 FROM interactions WHERE hash(interaction_id || 'x') % 10 = 0
 """
 
@@ -135,7 +136,7 @@ def _template(items: int) -> dict[str, Any]:
     retrieved = [
         {"chunk_id": f"kb-{n:03d}#1", "doc_id": f"kb-{n:03d}", "score": 3.2, "is_gold": n == 4} for n in range(10)
     ]
-    scores = {name: 0.5 for name in ("hit@10", "recall@10", "precision@10", "ndcg@10", "mrr", "all_facts", "token_f1")}
+    scores = dict.fromkeys(("hit@10", "recall@10", "precision@10", "ndcg@10", "mrr", "all_facts", "token_f1"), 0.5)
     figure = {"half": "retrieval", "value": 0.5, "lenient": 0.5, "scored": items, "eligible": items, "total": items}
     return {
         "headline": "a bench run", "status": "complete", "retrieval_recall": 0.5, "answer_accuracy": 0.7,
