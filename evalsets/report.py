@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from evalsets.atomic_files import write_over
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.items import Mode, Source, StrictModel
 from evalsets.json_files import read_json
@@ -213,7 +214,7 @@ class Clock(StrictModel):
 
     def save(self, path: Path) -> None:
         """Write the readings."""
-        path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        write_over(path, (self.model_dump_json(indent=1) + "\n").encode())
 
 
 class Report(StrictModel):
@@ -274,7 +275,7 @@ class Report(StrictModel):
     def save(self, path: Path) -> None:
         """Write the report."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self.to_bytes())
+        write_over(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path | str) -> "Report":

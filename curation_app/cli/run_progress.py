@@ -1,6 +1,7 @@
 """The progress bar of a run, on stderr: done of total, rate, remaining time, failures and slow-downs."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,15 +27,18 @@ def progress_bar() -> Iterator[Observer]:
         TextColumn("{task.fields[notes]}"),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
+        started_at = time.monotonic()
         task = bar.add_task("run", total=None, rate="", notes="")
 
+        started_at = time.monotonic()
+
         def observe(progress: Progress) -> None:
-            speed = bar.tasks[0].speed
+            rate = progress.done / max(1e-3, time.monotonic() - started_at)
             bar.update(
                 task,
                 total=progress.total,
                 completed=progress.done,
-                rate=f"{speed:.1f}/s" if speed else "",
+                rate=f"{rate:.1f}/s",
                 notes=notes_of(progress),
             )
 
