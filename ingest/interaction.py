@@ -15,6 +15,8 @@ class RetrievedChunk(NamedTuple):
     stage: str = "retriever"
     id_origin: str = "explicit"
     """Which link of the chunk-id fallback chain was used: explicit, output, metadata or text_hash."""
+    text_hash: str | None = None
+    """Of a text that is stored beside and not carried here: chunk texts are stored once."""
 
 
 class Interaction(NamedTuple):

@@ -136,13 +136,21 @@ class MergeCounts(NamedTuple):
         return MergeCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def merge(connection: duckdb.DuckDBPyConnection, group: Sequence[Tables], *, ingest_id: int) -> MergeCounts:
-    """Merge a group of blocks; call it inside a transaction."""
+def merge(
+    connection: duckdb.DuckDBPyConnection, group: Sequence[Tables], *, ingest_id: int, with_spans: bool = False
+) -> MergeCounts:
+    """Merge a group of blocks; call it inside a transaction.
+
+    `with_spans` says that texts of the group belong to staged spans, whose interactions come later.
+    """
     merged = _concatenated(group)
     for name, table in zip(_VIEWS, merged, strict=True):
         connection.register(name, table)
     try:
-        return _merged(connection, merged, ingest_id)
+        counts = _merged(connection, merged, ingest_id)
+        if with_spans and merged.texts.num_rows:
+            connection.execute(_INSERT_TEXTS)
+        return counts
     finally:
         for name in _VIEWS:
             connection.unregister(name)

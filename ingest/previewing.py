@@ -75,12 +75,16 @@ def preview(  # noqa: PLR0913 - one parameter for each option of the command
 
 def _staged(reader: RowReader, blocks: Iterator[ReadBlock]) -> Iterator[StagedRows]:
     spans: list[Span] = []
+    texts: dict[str, str] = {}
     for block in blocks:
         made = reader.staged(block)
         spans.extend(made.spans)
+        texts.update(made.texts)
         yield made
     if spans:
-        yield reader.assembled(_traces(spans))
+        assembled = reader.assembled(_traces(spans))
+        assembled.texts = texts | assembled.texts
+        yield assembled
 
 
 def _traces(spans: list[Span]) -> list[Trace]:

@@ -119,7 +119,7 @@ class StagedRows:
         if isinstance(outcome, Interaction):
             self._take_interaction(outcome)
         elif isinstance(outcome, Span):
-            self.spans.append(outcome)
+            self._take_span(outcome)
         elif isinstance(outcome, FeedbackEvent):
             self.votes.append(outcome)
         elif isinstance(outcome, Skip):
@@ -128,6 +128,12 @@ class StagedRows:
             self.rejects.append(outcome)
         else:
             self.caution(outcome.code, outcome.message, file=outcome.file, line=outcome.line)
+
+    def _take_span(self, span: Span) -> None:
+        if span.texts:
+            self.texts.update(span.texts)
+            span = span._replace(texts=None)
+        self.spans.append(span)
 
     def _take_interaction(self, made: Interaction) -> None:
         row = self.size
@@ -143,7 +149,7 @@ class StagedRows:
             self.votes.append(vote_in_record(made))
 
     def _take_chunk(self, row: int, chunk: RetrievedChunk) -> None:
-        text_hash = None
+        text_hash = chunk.text_hash
         if chunk.text:
             text_hash = chunk_text_hash(chunk.text)
             self.texts[text_hash] = chunk.text

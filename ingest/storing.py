@@ -98,7 +98,9 @@ class GroupWriter:
     def write(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what is gathered inside the caller's transaction."""
         if self._tables:
-            self.counts = self.counts.plus(merge(connection, self._tables, ingest_id=self.ingest_id))
+            self.counts = self.counts.plus(
+                merge(connection, self._tables, ingest_id=self.ingest_id, with_spans=self._span_count > 0)
+            )
         append_spans(connection, self._spans, ingest_id=self.ingest_id)
         self._write_rejects(connection)
         for name, mapping in self._mappings.items():

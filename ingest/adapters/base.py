@@ -67,6 +67,8 @@ class Span(NamedTuple):
     started_ns: int = 0
     version_ns: int = 0
     user_id: str | None = None
+    texts: dict[str, str] | None = None
+    """Chunk texts by their hash, stored once and apart; the payload says only the hash."""
 
 
 class Trace(NamedTuple):

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from evalsets.chunks import chunk_text_hash
 from ingest.adapters.base import Span
 from ingest.interaction import RetrievedChunk
 
@@ -52,8 +53,21 @@ def to_span(  # noqa: PLR0913 - the columns of a staged span
     user_id: str | None = None,
 ) -> Span:
     """Return the staged form of `facts`; `version_ns` is the span's end unless given."""
+    texts: dict[str, str] = {}
+    if facts.chunks:
+        facts.chunks = [_without_text(chunk, texts) for chunk in facts.chunks]
     payload = msgspec.to_builtins(facts)
-    return Span(trace_id, span_id, payload, started_ns, version_ns or facts.end_ns or started_ns, user_id)
+    return Span(
+        trace_id, span_id, payload, started_ns, version_ns or facts.end_ns or started_ns, user_id, texts or None
+    )
+
+
+def _without_text(chunk: RetrievedChunk, texts: dict[str, str]) -> RetrievedChunk:
+    if not chunk.text:
+        return chunk
+    text_hash = chunk.chunk_id if chunk.id_origin == "text_hash" else chunk_text_hash(chunk.text)
+    texts[text_hash] = chunk.text
+    return chunk._replace(text=None, text_hash=text_hash)
 
 
 def from_span(span: Span) -> SpanFacts:

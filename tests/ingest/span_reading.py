@@ -35,7 +35,9 @@ def read_values(adapter: SpanAdapter, values: Iterable[Any], *, shuffled_by: int
         random.Random(shuffled_by).shuffle(records)  # noqa: S311 - an order, not a secret
     outcomes = list(adapter.read(records))
     traces: dict[str, dict[str, Span]] = {}
+    texts: dict[str, str] = {}
     for span in (outcome for outcome in outcomes if isinstance(outcome, Span)):
+        texts.update(span.texts or {})
         known = traces.setdefault(span.trace_id, {})
         stored = span._replace(payload=orjson.loads(orjson.dumps(span.payload)))
         if span.span_id not in known or _rank(stored) > _rank(known[span.span_id]):
@@ -43,13 +45,19 @@ def read_values(adapter: SpanAdapter, values: Iterable[Any], *, shuffled_by: int
     for trace_id, spans in traces.items():
         ordered = sorted(spans.values(), key=lambda span: (span.started_ns, span.span_id))
         outcomes.extend(adapter.assemble(Trace(trace_id, tuple(ordered))))
+    made = [_with_texts(interaction, texts) for interaction in _of(outcomes, Interaction)]
     return Read(
-        sorted(_of(outcomes, Interaction), key=lambda made: (str(made.asked_at), made.interaction_id)),
+        sorted(made, key=lambda made: (str(made.asked_at), made.interaction_id)),
         _of(outcomes, FeedbackEvent),
         [skip.reason for skip in _of(outcomes, Skip)],
         _of(outcomes, Reject),
         _of(outcomes, Caution),
     )
+
+
+def _with_texts(made: Interaction, texts: dict[str, str]) -> Interaction:
+    chunks = (chunk._replace(text=texts.get(chunk.text_hash or ""), text_hash=None) for chunk in made.retrieved)
+    return made._replace(retrieved=tuple(chunks))
 
 
 def _rank(span: Span) -> tuple[int, int, bytes]:
