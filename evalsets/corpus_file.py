@@ -12,7 +12,8 @@ from evalsets.pipelines.native_forms import to_chunk
 def read_corpus(path: Path) -> list[Chunk]:
     """Return the chunks of a JSONL file in order; every faulty line is named at once."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # Split at line feeds alone: a text may hold other line separators, such as U+2028.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"cannot read the corpus {str(path)!r}: {error}. Name a UTF-8 JSONL file of chunks."

@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 from pydantic_core import PydanticSerializationError, to_json
 
 from evalsets.errors import BadInputError
+from evalsets.surrogates import without_lone_surrogates
 
 SYNC_INTERVAL_S = 1.0
 _CALL_PREFIX = b'{"call":['
@@ -186,8 +187,8 @@ def _cut_torn_line(path: Path) -> None:
 def _encode(wire: Mapping[str, Any]) -> bytes:
     try:
         return to_json(wire, inf_nan_mode="null") + b"\n"
-    except PydanticSerializationError:  # a lone surrogate, which only the slower encoder lets pass
-        return _ENCODER.encode(wire).encode("utf-8", "surrogatepass") + b"\n"
+    except PydanticSerializationError:  # a lone surrogate
+        return without_lone_surrogates(_ENCODER.encode(wire)).encode() + b"\n"
 
 
 def _wire(record: CallRecord) -> dict[str, Any]:

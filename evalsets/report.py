@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from evalsets.atomic_files import write_over
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.items import Mode, Source, StrictModel
 from evalsets.json_files import read_json
+from evalsets.surrogates import without_lone_surrogates
 
 REPORT_SCHEMA_VERSION = 1
 
@@ -269,8 +271,11 @@ class Report(StrictModel):
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes: UTF-8 JSON in the order of the model, headline first, newline at the end."""
-        text = json.dumps(self.wire(), ensure_ascii=False, indent=1, allow_nan=False)
-        return text.encode("utf-8", "surrogatepass") + b"\n"
+        try:
+            return self.model_dump_json(indent=1).encode() + b"\n"
+        except PydanticSerializationError:  # a lone surrogate in a question
+            text = json.dumps(self.wire(), ensure_ascii=False, indent=1, allow_nan=False)
+            return without_lone_surrogates(text).encode() + b"\n"
 
     def save(self, path: Path) -> None:
         """Write the report."""

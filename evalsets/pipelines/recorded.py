@@ -56,11 +56,12 @@ def _read(path: Path) -> bytes:
 def _parse(raw: bytes, path: Path) -> dict[str, Mapping[str, Any]]:
     rows: dict[str, Mapping[str, Any]] = {}
     faults: list[str] = []
-    for number, line in enumerate(raw.decode("utf-8-sig", "surrogateescape").splitlines(), 1):
+    # Split at line feeds alone: an answer may hold other line separators, such as U+2028.
+    for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode())
         except ValueError as error:
             faults.append(f"line {number}: not JSON ({error})")
             continue

@@ -23,7 +23,7 @@ def format_of(path: Path) -> str:
 def render(report: Report, form: str, clock: Clock | None = None) -> str:
     """Return the report in one of FORMATS; with the clock's readings, times stand in it."""
     if form == "json":
-        return report.to_bytes().decode("utf-8", "surrogatepass")
+        return report.to_bytes().decode()
     module = import_module(f"{__name__}.{_RENDERERS[form]}")
     renderer: Callable[[Report, Clock | None], str] = getattr(module, f"render_{form}")
     return renderer(report, clock)

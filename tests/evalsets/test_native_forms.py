@@ -1,12 +1,15 @@
 """What user code may hand over as chunks and answers, and how it comes back to `answer` in the form it had."""
 
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 
 from evalsets.chunks import Chunk, chunk_text_hash
+from evalsets.corpus_file import read_corpus
+from evalsets.errors import FaultsError
 from evalsets.eval_set import EvalSet
 from evalsets.journal import CallKey
 from evalsets.judges.base import FactsJudge
@@ -14,6 +17,7 @@ from evalsets.pipelines.base import Asked
 from evalsets.pipelines.faults import CallFailedError, TransientCallError, classify, retry_after_seconds
 from evalsets.pipelines.native_forms import natives_of, to_answer, to_asked, to_retrieved
 from evalsets.pipelines.python_object import PythonPipeline
+from evalsets.pipelines.recorded import RecordedPipeline
 from evalsets.runner import RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import question_set
@@ -180,6 +184,18 @@ def test_a_chunk_without_an_id_is_known_by_the_gold_text_it_equals() -> None:
     )
     assert report.retrieval_recall == 1.0
     assert report.items[0].retrieved[0].is_gold
+
+
+def test_recordings_and_corpora_are_split_at_line_feeds_alone_and_name_every_faulty_line(tmp_path: Path) -> None:
+    recording, corpus = tmp_path / "r.jsonl", tmp_path / "c.jsonl"
+    recording.write_text('{"id": "one", "retrieved": [], "answer": "yes\u2028indeed"}\r\n\n', encoding="utf-8-sig")
+    corpus.write_text('{"id": "c1", "text": "one\u2028two\x85three"}\n', encoding="utf-8")
+    assert RecordedPipeline(recording).ask(item(id="one"), 10).answer.text == "yes\u2028indeed"
+    assert read_corpus(corpus) == [Chunk("c1", "one\u2028two\x85three")]
+    recording.write_bytes(b'{"id": "one"}\n{"id": "one"}\nnot json\n{"answer": "x"}\n{"id": "\xff"}\n')
+    with pytest.raises(FaultsError) as found:
+        RecordedPipeline(recording)
+    assert [fault.split(":")[0] for fault in found.value.faults] == ["line 2", "line 3", "line 4", "line 5"]
 
 
 def test_natives_without_originals_are_plain_chunks() -> None:

@@ -166,6 +166,16 @@ def test_a_report_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert Report.load(tmp_path / "report.json") == report
 
 
+def test_half_a_character_in_an_answer_is_replaced_before_it_reaches_a_file(tmp_path: Path) -> None:
+    system = PythonPipeline(lambda question: (f"{question} yes \ud83d", ["c1"]))
+    eval_set = EvalSet(name="odd", items=(item(answer_facts=("yes",), gold_chunk_ids=("c1",)),))
+    report = run(eval_set, system, FactsJudge(), journal_path=tmp_path / "journal.jsonl")
+    report.save(tmp_path / "report.json")
+    assert Report.load(tmp_path / "report.json").items[0].answer == "How long? yes \ufffd"
+    for form in ("text", "markdown", "html", "junit", "json"):
+        assert render(report, form)
+
+
 def test_a_damaged_report_is_refused_with_every_fault(tmp_path: Path) -> None:
     wire = desk_report().wire()
     with pytest.raises(FaultsError, match="3 fault"):
