@@ -21,7 +21,7 @@ PANEL_HEIGHT = 700
 def main() -> None:
     """Draw the item that this reviewer holds."""
     desk, reviewer = open_desk(app_workspace()), current_reviewer()
-    desk.refresh_corpus()
+    desk.refresh_corpus_soon()
     screen = label_actions.open_screen(desk, reviewer)
     if screen.item is None:
         show_nothing_left(screen)

@@ -1,6 +1,9 @@
 """What the Label page does: one reviewer, one item, every change saved, decisions that cannot land on another item."""
 
+import threading
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -44,6 +47,24 @@ class Desk(NamedTuple):
         written = keep_current(self.corpus, self.logs)
         _seen_stamps[self.logs.path] = _file_stamp(self.logs.path)
         return written
+
+    def refresh_corpus_soon(self) -> None:
+        """Bring the corpus search up to the chunk store beside the page: labelling never waits for an ingest."""
+        last = _refreshed_at.get(self.logs.path, 0.0)
+        if time.monotonic() - last < _REFRESH_EVERY_S or not _refreshing.acquire(blocking=False):
+            return
+        _refreshed_at[self.logs.path] = time.monotonic()
+        worker = threading.Thread(target=self._refresh_quietly, daemon=True)
+        worker.start()
+        if not self.corpus.version:
+            worker.join(_FIRST_BUILD_WAIT_S)
+
+    def _refresh_quietly(self) -> None:
+        try:
+            with suppress(ErrataError):
+                self.refresh_corpus()
+        finally:
+            _refreshing.release()
 
     def open_next(self, reviewer: str, filters: QueueFilter) -> ReviewItem | None:
         """Claim and return the next item under the filters."""
@@ -117,6 +138,10 @@ class Desk(NamedTuple):
             raise NeedsAWordError(f"not saved yet: {named[0]} Change the label, or say why in the note and save again.")
 
 
+_REFRESH_EVERY_S = 5.0
+_FIRST_BUILD_WAIT_S = 2.0
+_refreshing = threading.Lock()
+_refreshed_at: dict[Path, float] = {}
 _seen_stamps: dict[Path, tuple[int, ...]] = {}
 
 
