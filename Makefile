@@ -56,6 +56,13 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@for script in tests/bench/bench_*.py; do [ "$$script" = tests/bench/bench_app.py ] || $(BIN)/python $$script; done
 
+# Key press to next item in Chromium on 1 million interactions; builds its workspace once, under build/.
+bench-app: chromium
+	$(BIN)/python tests/bench/bench_app.py
+
+images: chromium
+	$(BIN)/python tests/take_images.py
+
 docs: $(VENV)/.installed-dev
 	@$(BIN)/python tests/command_reference.py --write
 
