@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat
 
 from evalsets.items import Item, Mode, Split, StrictModel
 
@@ -81,7 +81,7 @@ class EvalSet(StrictModel):
     frozen_by: str = ""
     signed_off_by: str = ""
     note: str = ""
-    thresholds: dict[str, float] = Field(default_factory=dict)
+    thresholds: dict[str, FiniteFloat] = Field(default_factory=dict)
     allowed: tuple[AllowedCheck, ...] = ()
     holdout: HoldoutSummary | None = None
     known_failing: KnownFailures = ()

@@ -1,11 +1,12 @@
 """Making the next version of a set: freezing accepted items, retiring, known failures, revising, restoring."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
+
+import orjson
 
 from evalsets.checks import CheckReport, Finding, check
 from evalsets.chunks import Chunk
@@ -153,7 +154,7 @@ def publish(plan: FreezePlan) -> FreezeResult:
     if plan.is_blocked:
         raise ChecksFailedError(plan.report, plan.held_out_ids)
     parts = divide(plan.after, parent=plan.parent)
-    plan.folder.publish(parts, plan.texts)
+    plan.folder.publish(parts, plan.texts, parent=plan.parent.main if plan.parent else None)
     return _result(plan, parts.main, is_new=True)
 
 
@@ -227,7 +228,7 @@ def _over(old: Item | None, item: Item, digest: str) -> Item:
 def label_digest(item: Item) -> str:
     """Return 12 hex digits that tell one accepted label from another; what the set itself adds does not count."""
     wire = wire_item(item.model_copy(update={"split": None, "label_digest": ""}))
-    return hashlib.sha256(json.dumps(wire, sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
 
 def _split(before: EvalSet, items: Sequence[Item], plan: HoldoutPlan) -> tuple[Item, ...]:

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from evalsets.words import content_tokens, numbers, tokens
+from evalsets.words import content_tokens, tokens
 
 SAME_WORDS = 0.8
 """Share of meaningful words that two questions must have in common, spelling slips forgiven."""
 _JOIN_AT = 0.6
 _SPELLING = 0.8
+_MOST_SLIPS = 2
 _SHARED_TOKENS = 0.5
 
 # Words that change what is asked although most stop word lists drop them.
@@ -74,7 +75,9 @@ def _analysed(id_: str, question: str) -> _Question:
     meaningful = frozenset(content_tokens(words)) or frozenset(words)
     every = frozenset(words)
     skeletons = frozenset(map(_skeleton, meaningful))
-    return _Question(id_, every, meaningful, skeletons, every & _TELLING, tuple(sorted(numbers(question))))
+    return _Question(
+        id_, every, meaningful, skeletons, every & _TELLING, tuple(sorted(word for word in words if word[0].isdigit()))
+    )
 
 
 def _skeleton(word: str) -> str:
@@ -109,11 +112,14 @@ def _may_match(one: _Question, other: _Question) -> bool:
 def _similarity(one: _Question, other: _Question) -> float:
     """Return the share of meaningful words in common, 0 when the questions differ in what they ask."""
     left, right = one.content - other.content, other.content - one.content
+    common, fewest, most = len(one.content & other.content), *sorted((len(left), len(right)))
+    if fewest > _MOST_SLIPS or (common + fewest) / (common + most) < SAME_WORDS:
+        return 0.0
     slips = _spelling_slips(left, right)
     left, right = left - slips.keys(), right - set(slips.values())
     if left and right:
         return 0.0
-    shared = len(one.content & other.content) + len(slips)
+    shared = common + len(slips)
     similarity = shared / (shared + len(left) + len(right))
     alike = len(one.tokens & other.tokens) + len(slips)
     overlap = alike / (len(one.tokens) + len(other.tokens) - alike)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}")
+_DIGIT = re.compile(r"\d")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b")
 _CARD = re.compile(r"(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])")
 _PHONE = re.compile(
@@ -22,9 +23,11 @@ class PersonalDetail(NamedTuple):
 
 def find_personal_details(text: str) -> Iterator[PersonalDetail]:
     """Yield what looks like a personal detail; addresses of reserved example domains are none."""
-    for match in _EMAIL.finditer(text):
+    for match in _EMAIL.finditer(text) if "@" in text else ():
         if not _RESERVED_MAIL.search(match.group()):
             yield PersonalDetail("e-mail address", _masked(match.group()))
+    if not _DIGIT.search(text):
+        return
     accounts = [match.group() for match in _IBAN.finditer(text) if _is_iban(match.group())]
     yield from (PersonalDetail("account number", _masked(account)) for account in accounts)
     cards = [match.group() for match in _CARD.finditer(text) if _passes_luhn(match.group())]

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalsets.atomic_files import only_writer, sweep_scratch, write_new, write_over
-from evalsets.changelog import changelog
+from evalsets.changelog import changelog, changelog_entry
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
 from evalsets.gold_texts import gold_texts_bytes, gold_texts_file, load_gold_texts
 from evalsets.holdout import Parts, holdout_file, holdout_version_file, unite
 from evalsets.items import Item
-from evalsets.set_file import canonical_bytes, load, schema_bytes
+from evalsets.set_file import canonical_bytes, content_hash_of, load, schema_bytes
 
 
 class SetFolder(NamedTuple):
@@ -93,7 +93,7 @@ class SetFolder(NamedTuple):
         known = load_gold_texts(gold_texts_file(self.head_path))
         return known | load_gold_texts(gold_texts_file(self.holdout_path))
 
-    def publish(self, parts: Parts, texts: Mapping[str, str]) -> None:
+    def publish(self, parts: Parts, texts: Mapping[str, str], *, parent: EvalSet | None = None) -> None:
         """Write a new version, never over an old one.
 
         The version's own file is the commit: before it appears, nothing that a reader uses has changed; what follows
@@ -115,7 +115,17 @@ class SetFolder(NamedTuple):
                 raise BadInputError(
                     f"version {version} of {self.name!r} was frozen by someone else meanwhile; freeze again."
                 ) from error
+            self._append_to_changelog(parent or EvalSet(name=self.name), parts.main)
             self._settle()
+
+    def _append_to_changelog(self, parent: EvalSet, newest: EvalSet) -> None:
+        # Only to the changelog of the version before; `_settle` writes any other anew from all versions.
+        if not parent.version:
+            write_over(self.changelog_path, changelog(self.name, [newest]).encode())
+            return
+        text = self.changelog_path.read_text(encoding="utf-8") if self.changelog_path.is_file() else ""
+        if text.endswith(_last_line(parent.content_hash)):
+            write_over(self.changelog_path, f"{text}\n{changelog_entry(parent, newest)}".encode())
 
     def settle(self) -> None:
         """Bring the head and the changelog to the newest version, as a freeze that was killed would have done."""
@@ -126,11 +136,14 @@ class SetFolder(NamedTuple):
 
     def _settle(self) -> None:
         newest = self.newest_version()
-        write_over(self.head_path, self.version_path(newest).read_bytes())
+        frozen = self.version_path(newest).read_bytes()
+        write_over(self.head_path, frozen)
         held = self.holdout_version_path(newest)
         if held.is_file():
             write_over(self.holdout_path, held.read_bytes())
-        write_over(self.changelog_path, self.changelog_text().encode())
+        told = self.changelog_path.read_text(encoding="utf-8") if self.changelog_path.is_file() else ""
+        if not told.endswith(_last_line(content_hash_of(frozen))):
+            write_over(self.changelog_path, self.changelog_text().encode())
 
     def changelog_text(self) -> str:
         """Return the changelog as the versions tell it."""
@@ -149,6 +162,10 @@ class SetFolder(NamedTuple):
             self.holdout_version_path(0).parent,
         }:
             sweep_scratch(folder)
+
+
+def _last_line(content_hash: str) -> str:
+    return f"`{content_hash}`.\n"
 
 
 def _gold_hashes(items: tuple[Item, ...]) -> set[str]:
