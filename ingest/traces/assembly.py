@@ -31,13 +31,13 @@ def assemble(trace: Trace, source: str) -> Iterator[Interaction | FeedbackEvent 
     try:
         tree = SpanTree(_facts_by_span(trace.spans))
     except msgspec.ValidationError as error:
-        yield Skip(f"staged spans of another version: {error}", len(trace.spans))
+        yield Skip(f"staged spans of another version: {error}")
         return
     turn = read_turn(tree)
     retrieval = final_context(tree)
     verdict = _verdict(tree, turn, retrieval)
     if verdict is not None or turn.question is None:
-        yield Skip(verdict.reason if verdict else "no question", len(trace.spans))
+        yield Skip(verdict.reason if verdict else "no question")
         if verdict is not None and verdict.caution is not None:
             yield verdict.caution
         return
