@@ -4,8 +4,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from evalsets.runner import Observer, Progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+REDRAW_S = 0.1
 
 
 @contextmanager
@@ -15,6 +21,14 @@ def progress_bar() -> Iterator[Observer]:
         yield _quiet_observer()
         return
     from rich.console import Console
+
+    with drawn_progress(Console(stderr=True)) as observer:
+        yield observer
+
+
+@contextmanager
+def drawn_progress(console: "Console") -> Iterator[Observer]:
+    """Yield an observer that draws a bar on a console, ten times a second at most."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -26,14 +40,17 @@ def progress_bar() -> Iterator[Observer]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[notes]}"),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
-        started_at = time.monotonic()
+    with Bar(*columns, console=console, transient=True, refresh_per_second=4) as bar:
         task = bar.add_task("run", total=None, rate="", notes="")
-
-        started_at = time.monotonic()
+        started_at = drawn_at = time.monotonic()
 
         def observe(progress: Progress) -> None:
-            rate = progress.done / max(1e-3, time.monotonic() - started_at)
+            nonlocal drawn_at
+            now = time.monotonic()
+            if now - drawn_at < REDRAW_S and progress.done < progress.total and not progress.stopping:
+                return
+            drawn_at = now
+            rate = progress.done / max(1e-3, now - started_at)
             bar.update(
                 task,
                 total=progress.total,

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,7 @@ def _measure(options: argparse.Namespace) -> dict[str, float]:
         return build_report(*args)
 
     setattr(runner, "build_report", marked)  # noqa: B010 - reads the clock between running and reporting
-    observer = _drawn_progress() if options.step else None
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _drawn_progress(options) as observer:
         started, cpu = time.perf_counter(), time.process_time()
         report = runner.run(
             eval_set,
@@ -146,16 +146,18 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _drawn_progress() -> Callable[[Any], None]:
-    """Return the command line's own observer, drawing to nowhere."""
+@contextmanager
+def _drawn_progress(options: argparse.Namespace) -> Iterator[Callable[[Any], None] | None]:
+    """Yield the command line's own observer, drawing to nowhere; none where nothing is waited for."""
+    if not options.step:
+        yield None
+        return
     from rich.console import Console
-    from rich.progress import Progress as Bar
 
-    nowhere = Path(os.devnull).open("w")  # noqa: SIM115 - drawn to until the process ends
-    bar = Bar(console=Console(file=nowhere, force_terminal=True), refresh_per_second=4)
-    task = bar.add_task("run", total=None)
-    bar.start()
-    return lambda progress: bar.update(task, total=progress.total, completed=progress.done)
+    from curation_app.cli.run_progress import drawn_progress
+
+    with Path(os.devnull).open("w") as nowhere, drawn_progress(Console(file=nowhere, force_terminal=True)) as observer:
+        yield observer
 
 
 def _measured_plain(options: argparse.Namespace) -> dict[str, float]:
