@@ -68,7 +68,9 @@ def kept_metadata(metadata: Mapping[str, Any], *, without: Collection[str] = ())
         for key, value in metadata.items()
         if key not in _KEPT_ELSEWHERE
         and key not in without
-        and not key.startswith(("ls_", "lc_", "LANGSMITH_", "langgraph_", "resourceAttributes", "scope", "attributes"))
+        and not key.startswith(
+            ("ls_", "lc_", "LANGSMITH_", "langgraph_", "checkpoint", "resourceAttributes", "scope", "attributes")
+        )
         and value is not None
         and not (isinstance(value, str) and len(value) > _LONGEST_METADATA)
         and not isinstance(value, bytes)
