@@ -25,57 +25,52 @@ _CONTENT = (
     "metadata",
     "cautions",
 )
-_COLUMNS = ", ".join(("interaction_id", "source", *_CONTENT, "version_ns", "content_hash"))
-_HASHED = ", ".join(f"coalesce(CAST({name} AS VARCHAR), '')" for name in _CONTENT)
-_SET = ", ".join(f"{name} = s.{name}" for name in (*_CONTENT, "version_ns", "content_hash"))
+_COLUMNS = ", ".join(("interaction_id", "source", *_CONTENT, "version_ns"))
+_STAGED_COLUMNS = ", ".join(f"s.{name}" for name in ("interaction_id", "source", *_CONTENT, "version_ns"))
+_HASHED = ", ".join(_CONTENT)
+_SET = ", ".join(f"{name} = s.{name}" for name in (*_CONTENT, "version_ns"))
 
 # Of several states of one interaction in a group the newest stays; of equals the longer answer, then any one for good.
-_STAGE = f"""
-CREATE OR REPLACE TEMP TABLE staged AS
-WITH linked AS (
-    SELECT row AS link_row,
-        bit_xor(md5_number_lower(concat_ws(chr(31), rank, chunk_id, doc_id, text_hash, score, stage))) AS links_hash
-    FROM staged_links GROUP BY row
-)
-SELECT r.*, md5(concat_ws(chr(31), {_HASHED}, coalesce(links_hash, 0))) AS content_hash
-FROM staged_interactions AS r LEFT JOIN linked ON linked.link_row = r.row
-"""  # noqa: S608 - our own column names
-_HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM staged"
-_DROP_REPEATS = """
-CREATE OR REPLACE TEMP TABLE staged AS
-SELECT * FROM staged
-QUALIFY row_number() OVER (
-    PARTITION BY interaction_id
-    ORDER BY version_ns DESC, length(coalesce(answer, '')) DESC, content_hash DESC
-) = 1
-"""
-_COMPARE = """
+# Between ingests, of equals the one read later stays.
+_COMPARE = f"""
 CREATE OR REPLACE TEMP TABLE compared AS
-SELECT s.row, s.interaction_id,
+WITH linked AS (
+    SELECT row AS link_row, bit_xor(hash(rank, chunk_id, doc_id, text_hash, score, stage)) AS links_hash
+    FROM staged_links GROUP BY row
+),
+hashed AS (
+    SELECT row, interaction_id, version_ns, length(coalesce(answer, '')) AS size, user_id, asked_at,
+        format('{{:016x}}', hash({_HASHED}, links_hash)) AS content_hash
+    FROM staged_interactions LEFT JOIN linked ON link_row = row
+)
+SELECT s.row, s.interaction_id, s.content_hash,
     CASE
+        WHEN s.user_id IN (SELECT value FROM forgotten WHERE kind = 'user') THEN 'forgotten'
+        WHEN s.asked_at < (SELECT max(CAST(value AS TIMESTAMPTZ)) FROM forgotten WHERE kind = 'before') THEN 'forgotten'
         WHEN e.interaction_id IS NULL THEN 'new'
         WHEN e.content_hash = s.content_hash AND e.version_ns >= s.version_ns THEN 'unchanged'
         WHEN s.version_ns < e.version_ns THEN 'older'
         WHEN s.version_ns = e.version_ns AND e.ingest_id = $ingest_id
-            AND (length(coalesce(s.answer, '')), s.content_hash) < (length(coalesce(e.answer, '')), e.content_hash)
-            THEN 'older'
+            AND (s.size, s.content_hash) < (length(coalesce(e.answer, '')), e.content_hash) THEN 'older'
         ELSE 'changed'
-    END AS outcome
-FROM staged AS s LEFT JOIN interactions AS e USING (interaction_id)
-"""
-_FORGET = """
-DELETE FROM staged WHERE
-    (user_id IN (SELECT value FROM forgotten WHERE kind = 'user'))
-    OR asked_at < (SELECT max(CAST(value AS TIMESTAMPTZ)) FROM forgotten WHERE kind = 'before')
+    END AS outcome,
+    s.version_ns, s.size
+FROM hashed AS s LEFT JOIN interactions AS e USING (interaction_id)
+"""  # noqa: S608 - our own column names
+_HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM compared"
+_DROP_REPEATS = """
+CREATE OR REPLACE TEMP TABLE compared AS
+SELECT * FROM compared
+QUALIFY row_number() OVER (PARTITION BY interaction_id ORDER BY version_ns DESC, size DESC, content_hash DESC) = 1
 """
 _INSERT = f"""
-INSERT INTO interactions ({_COLUMNS}, ingest_id)
-SELECT {_COLUMNS}, $ingest_id FROM staged WHERE row IN (SELECT row FROM compared WHERE outcome = 'new')
+INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id)
+SELECT {_STAGED_COLUMNS}, c.content_hash, $ingest_id
+FROM staged_interactions AS s JOIN compared AS c USING (row) WHERE c.outcome = 'new'
 """  # noqa: S608 - our own column names
-_INSERT_ALL = f"INSERT INTO interactions ({_COLUMNS}, ingest_id) SELECT {_COLUMNS}, $ingest_id FROM staged"  # noqa: S608
 _UPDATE = f"""
-UPDATE interactions AS i SET {_SET}, ingest_id = $ingest_id
-FROM staged AS s JOIN compared AS c USING (row)
+UPDATE interactions AS i SET {_SET}, content_hash = c.content_hash, ingest_id = $ingest_id
+FROM staged_interactions AS s JOIN compared AS c USING (row)
 WHERE i.interaction_id = s.interaction_id AND c.outcome = 'changed'
 """  # noqa: S608 - our own column names
 _DELETE_LINKS = """
@@ -172,7 +167,7 @@ def _concatenated(group: Sequence[Tables]) -> Tables:
 
 
 def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: int) -> MergeCounts:
-    counts = _merge_interactions(connection, merged, ingest_id) if merged.size else MergeCounts()
+    counts = merge_staged(connection, ingest_id=ingest_id) if merged.size else MergeCounts()
     if merged.aliases.num_rows:
         connection.execute(_INSERT_ALIASES)
     votes = 0
@@ -184,31 +179,23 @@ def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: in
     return counts._replace(votes=votes)
 
 
-def _merge_interactions(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: int) -> MergeCounts:
-    connection.execute(_STAGE)
+def merge_staged(connection: duckdb.DuckDBPyConnection, *, ingest_id: int) -> MergeCounts:
+    """Merge the relations `staged_interactions`, `staged_links` and `staged_texts`, whatever they are made of."""
+    connection.execute(_COMPARE, {"ingest_id": ingest_id})
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
         connection.execute(_DROP_REPEATS)
-    forgotten = _forget(connection)
-    connection.execute(_COMPARE, {"ingest_id": ingest_id})
     found = dict(connection.execute("SELECT outcome, count(*) FROM compared GROUP BY outcome").fetchall())
-    counts = MergeCounts(**found, repeated=repeated, forgotten=forgotten)
-    connection.execute(_INSERT if counts.new < merged.size else _INSERT_ALL, {"ingest_id": ingest_id})
+    counts = MergeCounts(**found, repeated=repeated)
+    if counts.new:
+        connection.execute(_INSERT, {"ingest_id": ingest_id})
     if counts.changed:
         connection.execute(_DELETE_LINKS)
         connection.execute(_UPDATE, {"ingest_id": ingest_id})
-    if merged.links.num_rows and counts.new + counts.changed:
+    if counts.new + counts.changed:
         connection.execute(_INSERT_LINKS)
         connection.execute(_INSERT_TEXTS)
     return counts
-
-
-def _forget(connection: duckdb.DuckDBPyConnection) -> int:
-    if not _count(connection, "SELECT count(*) FROM forgotten"):
-        return 0
-    before = _count(connection, "SELECT count(*) FROM staged")
-    connection.execute(_FORGET)
-    return before - _count(connection, "SELECT count(*) FROM staged")
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:

@@ -24,7 +24,7 @@ _KEYS = r"""
 """
 _ASSIGNED = r"""
     \b(?:api[_-]?key|apikey|access[_-]?token|auth[_-]?token|client[_-]?secret|secret[_-]?key|password|passwd|pwd)
-    ["']?\s*(?:[:=]|\bis\b(?=\s*\S*\d))\s*["']?(?P<assigned>[^\s"',;]{6,})
+    ["']?\s*(?:[:=]|\bis\b(?=\s*\S*\d))\s*["']?(?!\[SECRET_)(?P<assigned>[^\s"',;]{6,})
 """
 _EMAIL = r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])"
 _IBAN = r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?\b"

@@ -122,7 +122,8 @@ def _files(workspace: Workspace, source: Source) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(dir=state, prefix="upload-") as folder:
         places = {}
         for number, upload in enumerate(source.uploads):
-            place = Path(folder) / f"{number}-{Path(upload.name).name}"
+            place = Path(folder) / str(number) / Path(upload.name).name
+            place.parent.mkdir()
             place.write_bytes(upload.getbuffer())
             places[str(place)] = upload.name
         yield places

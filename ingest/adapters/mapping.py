@@ -6,7 +6,7 @@ from typing import Any
 from ingest.adapters.base import Outcome, Record, Skip, Span, Trace
 from ingest.adapters.mapping_columns import MappedColumns
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile, load_preset
-from ingest.adapters.mapping_paths import compile_path
+from ingest.adapters.mapping_paths import compile_path, holds
 from ingest.adapters.mapping_shapes import expand_turns, span_shape
 from ingest.adapters.mapping_votes import stage_votes, votes_among
 from ingest.normalising import text
@@ -93,8 +93,8 @@ def _objects_only(block: Block, out: StagedRows) -> Rows:
 def _left_by_where(where: str, rows: Rows, out: StagedRows) -> Rows:
     if not where:
         return rows
-    holds = compile_path(where).get
-    keep = [bool(holds(record)) for record in rows.values]
+    condition = compile_path(where)
+    keep = [holds(condition, record) for record in rows.values]
     if all(keep):
         return rows
     out.skips["left out by where"] += keep.count(False)
@@ -135,7 +135,7 @@ class MappingAdapter:
             return False
         if wanted.any and not any(compile_path(path).is_in(record) for path in wanted.any):
             return False
-        return not wanted.where or bool(compile_path(wanted.where).get(record))
+        return not wanted.where or holds(compile_path(wanted.where), record)
 
     def read(self, records: Iterable[Record]) -> Iterator[Outcome]:
         """Yield the outcomes of records as objects."""

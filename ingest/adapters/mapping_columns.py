@@ -175,8 +175,9 @@ class MappedColumns:
 
 
 def _rest(record: dict[str, Any], mapped: frozenset[str]) -> str | None:
-    kept = {key: value for key, value in record.items() if key not in mapped}
-    return as_json(kept) if kept else None
+    if record.keys() <= mapped:
+        return None
+    return as_json({key: value for key, value in record.items() if key not in mapped})
 
 
 def _mapped_keys(section: InteractionsSection) -> frozenset[str]:

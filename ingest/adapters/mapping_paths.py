@@ -195,6 +195,11 @@ def _either(left: Getter, right: Getter) -> Getter:
     return get
 
 
+def holds(path: Path, record: Any) -> bool:
+    """Whether a condition holds, as JMESPath sees it: null, false and what is empty do not, the number 0 does."""
+    return not _is_false(path.get(record))
+
+
 def _is_false(value: Any) -> bool:
     return value is None or value is False or (isinstance(value, (str, list, dict)) and not value)
 

@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ingest.adapters.mapping_file import FeedbackSection, FieldSpec, InteractionsSection
-from ingest.adapters.mapping_paths import compile_path
+from ingest.adapters.mapping_paths import compile_path, holds
 from ingest.adapters.mapping_values import field_values, vote_values
 from ingest.interaction import FeedbackEvent
 from ingest.normalising import instant_column, text_column, zone_named
@@ -19,8 +19,8 @@ def votes_among(
     if section.files and not fnmatch(PurePath(file).name, section.files):
         return [False] * len(records)
     if section.where:
-        holds = compile_path(section.where).get
-        return [bool(holds(record)) for record in records]
+        condition = compile_path(section.where)
+        return [holds(condition, record) for record in records]
     if section.files or interactions is None:
         return [True] * len(records)
     has_value, has_question = compile_path(section.value.path).get, compile_path(interactions.question.path).get

@@ -122,6 +122,8 @@ def _is_framed(file: SourceFile) -> bool:
 def _text_layout(file: SourceFile, text: bytes, *, is_whole: bool) -> Probe:
     lines = [line for line in text.split(b"\n") if line.strip()]
     whole_lines = lines if is_whole or len(lines) < 2 else lines[:-1]  # noqa: PLR2004 - the head may cut its last line
+    if not whole_lines:
+        return Probe(file, "empty", [])
     first = whole_lines[0].strip()
     if first[:1] in (b"{", b"["):
         return _json_layout(file, text, whole_lines, is_whole=is_whole)
