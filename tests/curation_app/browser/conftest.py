@@ -140,6 +140,12 @@ def desk(tmp_path: Path) -> Desk:
     return made
 
 
+@pytest.fixture(scope="session")
+def serve() -> Callable[[Path], Server]:
+    """Makes a server of a workspace, not started yet."""
+    return Server
+
+
 @pytest.fixture
 def server(desk: Desk) -> Iterator[Server]:
     served = Server(desk.workspace.root)
@@ -148,15 +154,16 @@ def server(desk: Desk) -> Iterator[Server]:
 
 
 @pytest.fixture
-def reviewer(chromium: Browser, server: Server) -> Iterator[Callable[..., Reviewer]]:
+def reviewer(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Reviewer]]:
     """Seats a reviewer of the given name before a browser of their own."""
     contexts = []
 
-    def seat(name: str, **options: Any) -> Reviewer:
+    def seat(name: str, url: str = "", **options: Any) -> Reviewer:
+        address = url or request.getfixturevalue("server").url
         context = chromium.new_context(viewport={"width": 1440, "height": 900}, **options)
         contexts.append(context)
-        context.add_cookies([{"name": "errata_reviewer", "value": name, "url": server.url}])
-        return Reviewer(context.new_page(), server.url)
+        context.add_cookies([{"name": "errata_reviewer", "value": name, "url": address}])
+        return Reviewer(context.new_page(), address)
 
     yield seat
     for context in contexts:
