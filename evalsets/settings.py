@@ -32,7 +32,7 @@ class JudgeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     kind: str = "facts"
-    """`facts` (offline), `model` (a language model, extra `judge`) or `python` (an object of your own)."""
+    """`facts` (offline), `model` (a language model, extra `judge`), `ragas` (extra `ragas`) or `python` (your own)."""
     model: str = ""
     """Name of the model, with its provider unless `base_url` is given: `openai:…`, `anthropic:…`."""
     base_url: str = ""

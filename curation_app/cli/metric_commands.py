@@ -25,9 +25,10 @@ def list_metrics(
     as_json: bool = JsonOption,
 ) -> None:
     """List every metric with its formula and source; the printed name is what reports, gates and options use."""
-    from evalsets.metrics.registry import all_metrics, metric_named
+    from evalsets.metrics.registry import all_metrics, metric_named, optional_metrics
 
-    chosen = [metric_named(name)] if name else [m for m in all_metrics(k) if half in {"", m.half.value}]
+    every = (*all_metrics(k), *optional_metrics())
+    chosen = [metric_named(name)] if name else [metric for metric in every if half in {"", metric.half.value}]
     rows = [
         {
             "name": metric.name,

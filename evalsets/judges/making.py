@@ -9,7 +9,7 @@ from evalsets.errors import BadInputError
 from evalsets.judges.base import FactsJudge, Judge
 from evalsets.settings import JudgeSettings
 
-KINDS = ("facts", "model", "python")
+KINDS = ("facts", "model", "ragas", "python")
 
 
 def make_judge(
@@ -26,6 +26,8 @@ def make_judge(
         return FactsJudge()
     if settings.kind == "model":
         return _model_judge(settings, root or Path.cwd(), os.environ if environment is None else environment)
+    if settings.kind == "ragas":
+        return _ragas_judge(settings, os.environ if environment is None else environment)
     if settings.kind == "python":
         return _python_judge(settings.object)
     raise BadInputError(f"there is no judge {settings.kind!r}; the judges are {', '.join(KINDS)}")
@@ -45,6 +47,16 @@ def _model_judge(settings: JudgeSettings, root: Path, environment: Mapping[str, 
     key = environment.get(settings.api_key_env, "") or "none"
     maker = openai_compatible(settings.model, settings.base_url, key, timeout_s=settings.timeout_s)
     return ModelJudge(maker, model_name=settings.model, prompts=prompts, parameters=parameters)
+
+
+def _ragas_judge(settings: JudgeSettings, environment: Mapping[str, str]) -> Judge:
+    from evalsets.judges.ragas import RagasJudge, ragas_scorers
+
+    if not settings.model:
+        raise BadInputError("a judge of kind 'ragas' needs `model` in [judge], the name its server knows it by")
+    key = environment.get(settings.api_key_env, "") or "none"
+    makers = ragas_scorers(settings.model, settings.base_url, key, timeout_s=settings.timeout_s)
+    return RagasJudge(makers, model=settings.model)
 
 
 def _python_judge(target: str) -> Judge:

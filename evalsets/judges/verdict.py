@@ -29,5 +29,7 @@ class Verdict(StrictModel):
     relevant: bool | None = None
     declined: bool | None = None
     claims: tuple[ClaimVerdict, ...] = ()
+    scores: dict[str, Share] = Field(default_factory=dict)
+    """Further figures by the name their maker gives them, such as those of ragas."""
     input_tokens: int = 0
     output_tokens: int = 0

@@ -65,3 +65,20 @@ JUDGED_DECLINED = Metric(
 )
 
 JUDGED_METRICS = (CORRECT, FAITHFULNESS, ANSWER_RELEVANCE, JUDGED_DECLINED)
+
+
+def _ragas(name: str) -> Metric:
+    return Metric(
+        f"ragas_{name}",
+        Half.RETRIEVAL if name.startswith("context") else Half.GENERATION,
+        f"ragas's {name.replace('_', ' ')}",
+        "the ragas judge (extra `ragas`)",
+        lambda case: case.verdict.scores.get(name) if case.verdict else None,
+        undefined_when="the judge is not ragas, or the item lacks what its metric needs",
+    )
+
+
+RAGAS_METRICS = tuple(
+    _ragas(name) for name in ("faithfulness", "factual_correctness", "context_precision", "context_recall")
+)
+"""Scored when named: `errata run --judge ragas --metric ragas_faithfulness`."""

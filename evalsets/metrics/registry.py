@@ -6,7 +6,7 @@ from evalsets.errors import FaultsError
 from evalsets.metrics.answers import ANSWER_METRICS, words_within
 from evalsets.metrics.base import Metric
 from evalsets.metrics.groundedness import GROUNDEDNESS_METRICS
-from evalsets.metrics.judged import JUDGED_METRICS
+from evalsets.metrics.judged import JUDGED_METRICS, RAGAS_METRICS
 from evalsets.metrics.operations import COST_METRICS, SAFETY_METRICS
 from evalsets.metrics.retrieval import CUT, UNCUT
 from evalsets.metrics.scorecard import SCORECARD_METRICS
@@ -20,13 +20,18 @@ _FIXED: tuple[Metric, ...] = (
     *SAFETY_METRICS,
     *COST_METRICS,
 )
-_BY_NAME = {metric.name: metric for metric in _FIXED}
+_BY_NAME = {metric.name: metric for metric in (*_FIXED, *RAGAS_METRICS)}
 _WORDS_WITHIN = "words_within"
 
 
 def all_metrics(k: int = 10) -> tuple[Metric, ...]:
     """Return every metric, those with a cut-off at depth `k`, in the order of the halves."""
     return (*(metric(k) for metric in CUT.values()), *_FIXED)
+
+
+def optional_metrics() -> tuple[Metric, ...]:
+    """Return the metrics that are scored only when they are named."""
+    return (words_within(1, 120), *RAGAS_METRICS)
 
 
 def metric_named(name: str) -> Metric:

@@ -235,7 +235,7 @@ def test_a_busy_server_is_left_to_the_runner_to_retry(status: int) -> None:
 def test_settings_name_what_is_missing_or_unknown() -> None:
     with pytest.raises(BadInputError, match="needs `model`"):
         make_judge(JudgeSettings(kind="model"))
-    with pytest.raises(BadInputError, match="facts, model, python"):
+    with pytest.raises(BadInputError, match="facts, model, ragas, python"):
         make_judge(JudgeSettings(kind="oracle"))
     with pytest.raises(BadInputError, match="cannot be loaded"):
         make_judge(JudgeSettings(kind="python", object="no_such_module:judge"))
