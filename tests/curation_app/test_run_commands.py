@@ -12,6 +12,7 @@ import pytest
 from curation_app.cli.entry import run as errata
 from curation_app.service.starting import make_workspace
 from evalsets.playground import CORPUS_PATH, SET_PATH
+from tests.evalsets.run_parts import local_endpoint
 from tests.evalsets.test_running_eight_items import write_eight_items
 
 DESK = """
@@ -21,6 +22,23 @@ class Desk:
 
     def answer(self, question, chunks):
         return "30 days"
+"""
+ENDPOINTS = """
+[pipelines.desk]
+kind = "http"
+url = "{url}/ask"
+answer = "data.reply"
+chunks = "data.hits"
+body = {{ question = "{{question}}", options = {{ k = "{{k}}" }} }}
+headers = {{ Authorization = "Bearer ${{DESK_TOKEN}}" }}
+
+[pipelines.chat]
+kind = "chat"
+base_url = "{url}"
+model = "tiny"
+api_key = "${{DESK_TOKEN}}"
+input_price = 2.0
+output_price = 10.0
 """
 PIPELINES = """
 [pipelines.desk]
@@ -90,6 +108,24 @@ def test_a_pipeline_of_errata_toml_is_called_by_name(workspace: Path, capsys: py
     assert "has no option 'speed'; its options are answer_sentences, corpus" in capsys.readouterr().err
     assert run_playground("--pipeline", "nobody", "--out", "nobody.json") == 2
     assert "there is no pipeline 'nobody'; name one of desk, odd, keyword, logged" in capsys.readouterr().err
+
+
+def test_an_endpoint_of_errata_toml_is_called_as_its_section_says(
+    workspace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESK_TOKEN", "s3cret")
+    with local_endpoint() as endpoint, (workspace / "errata.toml").open("a") as file:
+        file.write(ENDPOINTS.format(url=endpoint.url))
+        file.flush()
+        assert run_playground("--pipeline", "desk", "--out", "desk.json") == 0
+        assert "set five-questions version 0, 5 items; pipeline desk" in capsys.readouterr().out
+        assert endpoint.headers_seen[0]["Authorization"] == "Bearer s3cret"
+        assert run_playground("--pipeline", "chat", "--out", "chat.json") == 0
+        assert json.loads((workspace / "chat.json").read_text())["metrics"]["cost"]["sum"] == pytest.approx(5 * 2100e-6)
+        assert run_playground("--pipeline", endpoint.url, "--out", "url.json") == 0
+    for name in ("desk", "chat", "url"):
+        assert b"s3cret" not in (workspace / f"{name}.json").read_bytes()
+        assert b"s3cret" not in (workspace / f"{name}.journal.jsonl").read_bytes()
 
 
 def test_missing_modules_attributes_and_corpora_are_named(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
