@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalsets.errors import BadInputError
+from ingest.adapters.base import Span
 from ingest.privacy_patterns import (
     CARD_DIGITS,
     DECIMAL,
@@ -83,7 +84,7 @@ class Redactor:
             columns["metadata"] = self._json_column(columns["metadata"])
             rows.texts = dict(zip(rows.texts, self.column(list(rows.texts.values())), strict=True))  # type: ignore[arg-type]
         rows.votes = [self._vote(vote) for vote in rows.votes]
-        rows.spans = [self._span(span) for span in rows.spans]
+        rows.spans = self._redacted_spans(rows.spans)
         rows.rejects = [
             reject._replace(raw=self.text(reject.raw), reason=self.text(reject.reason)) for reject in rows.rejects
         ]
@@ -132,16 +133,18 @@ class Redactor:
         value = self.text(vote.value) if isinstance(vote.value, str) else vote.value
         return vote._replace(comment=comment, value=value)
 
-    def _span(self, span: Any) -> Any:
-        is_clean = self._has_nothing_to_hide(as_json(span.payload), span.user_id)
-        payload = span.payload if is_clean else self.value(span.payload, user_id=span.user_id)
-        return span._replace(payload=payload, user_id=span.user_id and self.hash_user(span.user_id))
+    def _redacted_spans(self, spans: Sequence[Span]) -> list[Span]:
+        """Redact payloads and hash user ids; one look through all of them tells which need walking."""
+        to_walk = set(range(len(spans))) if self.custom or self._names else set[int]()
+        if self.settings.redact and not to_walk:
+            to_walk.update(_hinted([_loose_text(span.payload) for span in spans]))
+        return [self._span(span, is_hinted=at in to_walk) for at, span in enumerate(spans)]
 
-    def _has_nothing_to_hide(self, written: str, user_id: str | None) -> bool:
-        """Return whether a JSON text is sure to come through unchanged, which one look at the whole of it tells."""
-        if user_id and as_json(user_id)[1:-1] in written:
-            return False
-        return not self.settings.redact or not (HINT.search(written) or self.custom or self._names)
+    def _span(self, span: Span, *, is_hinted: bool) -> Span:
+        user = span.user_id
+        names_user = user is not None and as_json(user)[1:-1] in as_json(span.payload)
+        payload = self.value(span.payload, user_id=user) if is_hinted or names_user else span.payload
+        return span._replace(payload=payload, user_id=user and self.hash_user(user))
 
     def _hash_user(self, user: str) -> str:
         return hashlib.blake2b(user.encode("utf-8", "replace"), digest_size=8, key=self.salt).hexdigest()
@@ -217,6 +220,22 @@ def _disjoint(found: Iterable[_Found]) -> list[_Found]:
         if not kept or entry.start >= kept[-1].end:
             kept.append(entry)
     return kept
+
+
+def _loose_text(payload: dict[str, Any]) -> str:
+    """Return what of a payload may be replaced, as one text: all but ids, times and counts without an @."""
+    parts = []
+    for key, value in payload.items():
+        if isinstance(value, (str, dict, list)):
+            part = value if isinstance(value, str) else as_json(value)
+            if not _names_an_id(key) or "@" in part:
+                parts.append(part)
+    return "\n".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def _names_an_id(key: str) -> bool:
+    return ID_KEY.search(key) is not None
 
 
 def _custom_pattern(patterns: dict[str, str]) -> re.Pattern[str] | None:

@@ -49,7 +49,7 @@ def assemble(trace: Trace, source: str) -> Iterator[Interaction | FeedbackEvent 
 def _facts_by_span(spans: Iterable[Span]) -> list[Node]:
     """Merge the pieces of each span: log events, and the same span from another export."""
     nodes: dict[str, Node] = {}
-    for span in sorted(spans, key=lambda span: (bool(span.payload.get("of")), span.started_ns, span.span_id)):
+    for span in sorted(spans, key=lambda span: (bool(span.payload.get("of_id")), span.started_ns, span.span_id)):
         facts = from_span(span)
         span_id = facts.of or span.span_id
         known = nodes.get(span_id)

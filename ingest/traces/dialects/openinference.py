@@ -72,6 +72,7 @@ def read(span: RawSpan) -> DialectFacts | None:
         facts.answer = _text_of(attributes, _OUTPUT, answer_in) if kind in {"chain", "agent"} else None
     if kind in {"retriever", "reranker", "tool"}:
         facts.query = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,)) or facts.question
+        facts.question = None
     if kind in {"retriever", "reranker", "tool", "chain"}:
         facts.chunks = _chunks(attributes, groups, kind)
     if kind == "tool" and not facts.chunks:
