@@ -1,12 +1,15 @@
 """Mine the log store: run the signals over what is new, keep what they found, and hand the best to review."""
 
 import hashlib
+from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import duckdb
 
 from evalsets.errors import ErrataError
+from evalsets.languages import LANGUAGES, guess_language
+from evalsets.words import tokens
 from ingest import daily
 from ingest.candidate_reading import read_candidates
 from ingest.candidates import Candidate
@@ -92,7 +95,13 @@ def _mine(
     total, newest = extent
     if not total:
         raise NothingToMineError("the log holds no interactions. Run `errata ingest` first.")
-    what = plan(signals, queue, now=now, shares=_shares(total, signals, queue))
+    what = plan(
+        signals,
+        queue,
+        now=now,
+        shares=_shares(total, signals, queue),
+        languages=_languages(connection, total),
+    )
     engine = DuckDBSignals(connection, signals)
     before = read_state(connection)
     fingerprint = _fingerprint(signals, queue)
@@ -145,6 +154,22 @@ def _gather_all_hits(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignal
             f"CREATE OR REPLACE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM mined_hits "  # noqa: S608 - our own column names
             f"UNION ALL SELECT {HIT_COLUMNS} FROM late_hits"
         )
+
+
+def _languages(connection: duckdb.DuckDBPyConnection, total: int) -> tuple[str, ...]:
+    """Return the languages to look for refusals in: all, or in a large log those that a sample of answers is in."""
+    if total < _LARGE:
+        return LANGUAGES
+    answers = connection.execute(
+        f"SELECT substr(answer, 1, 300) FROM interactions USING SAMPLE reservoir({_SAMPLED} ROWS) REPEATABLE (7)"  # noqa: S608 - our own number
+    ).fetchall()
+    counts = Counter(guess_language(tokens(answer)) for (answer,) in answers if answer)
+    seen = [code for code, count in counts.most_common() if count >= _SAMPLED * _RARE]
+    return tuple(seen) or LANGUAGES[:1]
+
+
+_LARGE, _SAMPLED, _RARE = 300_000, 2_000, 0.005
+"""Interactions from which languages are sampled, how many answers are looked at, and the share that counts."""
 
 
 def _shares(total: int, signals: SignalSettings, queue: QueueSettings) -> Shares:

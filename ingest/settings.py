@@ -54,7 +54,7 @@ class SignalSettings(_Section):
     """Costly means this many times the median cost of the model."""
     ungrounded_below: float = Field(0.6, ge=0, le=1)
     """Share of an answer's words that stand in the retrieved text, below which it is called ungrounded."""
-    ungrounded_rows: int = Field(20_000, ge=0)
+    ungrounded_rows: int = Field(10_000, ge=0)
     """About how many answers a run compares with their retrieved text; larger logs are sampled by hash."""
     frequent_users: int = Field(3, ge=2)
     """How many users must have asked the same in vain."""

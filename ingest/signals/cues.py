@@ -38,13 +38,15 @@ DOUBT = (
 )
 """The user questions the answer, or asks what was meant by it."""
 
-FOLLOWING_ON = (
-    r"^(?:(?:and|ok|okay|so|thanks|thank you|great|interesting|i see|oh|yes|hmm)[,.!]? )*(?:what|how) (?:about|else)\b",
-    r"\b(?:another|other|others|else|next|besides|also|as well|too|examples?|more about|difference|compare[ds]?)\b",
-    r"\b(?:vs|versus|advantages?|first|best|famous)\b",
-    r"^(?:and|tell me|thanks|great|interesting|oh|yes)\b",
-)
-"""The user goes on from an answer that served: a follow-up, not a rephrase."""
+_FOLLOWING_ON_TEXT = """
+another other others else next besides also too example examples difference compare compared vs versus
+advantage advantages first best famous
+"""
+FOLLOWING_ON = frozenset(_FOLLOWING_ON_TEXT.split())
+"""Words of a user who goes on from an answer that served: a follow-up, not a rephrase."""
+
+INTERJECTIONS = frozenset("and ok okay so thanks great interesting oh yes hmm hm well".split())  # noqa: SIM905 - a list of words reads best as words
+"""Words that may open a question without being a part of it."""
 
 COMPLAINT = (
     r"\b(?:that|this|it)(?: is|'s| was) (?:not (?:right|correct|true|helpful|what)|wrong|incorrect|useless|no help)\b",

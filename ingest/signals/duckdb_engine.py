@@ -9,7 +9,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from ingest.settings import SignalSettings
 from ingest.signals.declining import decline_kinds
 from ingest.signals.engine import Value, bound_values, with_dollar_places
-from ingest.signals.rephrasing import rephrase_verdicts
+from ingest.signals.rephrasing import similarity_verdicts
 from ingest.signals.support import answer_support
 
 _MACROS = """
@@ -41,7 +41,7 @@ class DuckDBSignals:
 
 def _register(connection: duckdb.DuckDBPyConnection, settings: SignalSettings) -> None:
     def rephrase(earlier: pa.ChunkedArray, later: pa.ChunkedArray) -> pa.Array:
-        verdicts = rephrase_verdicts(
+        verdicts = similarity_verdicts(
             earlier.to_pylist(),
             later.to_pylist(),
             embeddings=settings.embeddings,

@@ -1,8 +1,8 @@
 """What is measured on two consecutive questions to tell a rephrase from a follow-up."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -11,28 +11,26 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from ingest.signals.cues import FOLLOWING_ON, expression
+from ingest.signals.cues import FOLLOWING_ON, INTERJECTIONS
 
 Numbers = npt.NDArray[np.float64]
 
 LEXICAL_FEATURES: Mapping[str, str] = {
-    "sorted_words_alike": "rapidfuzz token_sort_ratio of the questions, 0 to 1",
+    "word_sets_alike": "rapidfuzz token_set_ratio of the questions, 0 to 1",
+    "sorted_words_alike": "rapidfuzz token_sort_ratio, 0 to 1",
     "letters_alike": "rapidfuzz ratio, 0 to 1",
-    "part_alike": "rapidfuzz partial_ratio, 0 to 1",
     "shared_content": "content words in both over content words in either",
     "earlier_kept": "share of the earlier words, pronouns aside, that stand in the later question",
     "smaller_kept": "content words in both over those of the question with fewer",
     "earlier_content_kept": "share of the earlier content words that stand in the later question",
     "later_content_old": "share of the later content words that stood in the earlier question",
     "order_kept": "longest run of common words in order over the earlier words, pronouns aside",
-    "trigrams_shared": "letter trigrams in both over those in either",
-    "trigrams_kept": "letter trigrams in both over those of the question with fewer",
-    "same_question_word": "1 when both ask with the same word: what, how many, is, can …",
+    "same_question_word": "1 when both ask with the same word: what, how, is, can ...",
     "later_points_back": "1 when the later question has a pronoun to be resolved",
     "later_length": "words of the later question over 10, at most 3",
     "length_growth": "log of the later over the earlier number of words",
     "earlier_content": "content words of the earlier question over 8, at most 1",
-    "follows_on": "1 when the later question goes on: what about, another, also, thanks …",
+    "follows_on": "1 when the later question goes on: what about, another, also, thanks ...",
 }
 MEANING_FEATURES: Mapping[str, str] = {
     "meaning_alike": "cosine of the sentence embeddings",
@@ -52,12 +50,11 @@ doesn't
 """
 _POINTING = frozenset(_POINTING_TEXT.split())
 _FUNCTION = _POINTING | frozenset(_FUNCTION_TEXT.split())
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_ASKING = re.compile(
-    r"\b(?:how (?:many|much|long)|what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could"
-    r"|will|would|should)\b"
-)
-_FOLLOWING_ON = re.compile(expression(FOLLOWING_ON))
+_ASKING_TEXT = """
+what which who whom whose when where why how is are was were do does did can could will would should
+"""
+_ASKING = frozenset(_ASKING_TEXT.split())
+_NO_MARKS = str.maketrans(dict.fromkeys('?!.,;:()[]{}<>/\\|"*_#=+~`', " "))
 _SUFFIXES = {"ings": "", "ing": "", "ies": "y", "ied": "y", "edly": "", "ed": "", "es": "", "ly": "", "'s": "", "s": ""}
 _SHORTEST_STEM = 3
 
@@ -66,9 +63,9 @@ class _Question(NamedTuple):
     stems: tuple[str, ...]
     without_pointing: frozenset[str]
     content: frozenset[str]
-    trigrams: frozenset[str]
     points: bool
     asks_with: str
+    goes_on: bool
 
 
 def folded_question(text: str) -> str:
@@ -80,9 +77,9 @@ def lexical_features(earlier: Sequence[str], later: Sequence[str]) -> Numbers:
     """Measure pairs of folded questions; one row a pair, the columns in the order of LEXICAL_FEATURES."""
     alike = [
         np.asarray(cpdist(earlier, later, scorer=scorer, workers=-1), dtype=np.float64) / 100
-        for scorer in (fuzz.token_sort_ratio, fuzz.ratio, fuzz.partial_ratio)
+        for scorer in (fuzz.token_set_ratio, fuzz.token_sort_ratio, fuzz.ratio)
     ]
-    counted = np.array([_counted(_read(a), _read(b), b) for a, b in zip(earlier, later, strict=True)], dtype=np.float64)
+    counted = np.array([_counted(_read(a), _read(b)) for a, b in zip(earlier, later, strict=True)], dtype=np.float64)
     return np.column_stack([*alike, counted.reshape(len(earlier), len(LEXICAL_FEATURES) - len(alike))])
 
 
@@ -92,40 +89,49 @@ def with_meaning(lexical: Numbers, cosines: Numbers) -> Numbers:
     return np.column_stack([lexical, cosines, cosines * gone])
 
 
-def _counted(a: _Question, b: _Question, later: str) -> tuple[float, ...]:
+def _counted(a: _Question, b: _Question) -> tuple[float, ...]:
     both = len(a.content & b.content)
-    common = LCSseq.similarity(a.stems, b.stems)
-    trigrams = len(a.trigrams & b.trigrams)
+    of_a, of_b = len(a.content), len(b.content)
+    words_a, words_b = len(a.stems), len(b.stems)
     return (
-        both / max(1, len(a.content | b.content)),
-        len(a.without_pointing.intersection(b.stems)) / max(1, len(a.without_pointing)),
-        both / max(1, min(len(a.content), len(b.content))),
-        both / max(1, len(a.content)),
-        both / max(1, len(b.content)),
-        min(1.0, common / max(1, sum(stem not in _POINTING for stem in a.stems))),
-        trigrams / max(1, len(a.trigrams | b.trigrams)),
-        trigrams / max(1, min(len(a.trigrams), len(b.trigrams))),
-        float(bool(a.asks_with) and a.asks_with == b.asks_with),
-        float(b.points),
-        min(len(b.stems), 30) / 10,
-        float(np.log((1 + len(b.stems)) / (1 + len(a.stems)))),
-        min(len(a.content), 8) / 8,
-        float(_FOLLOWING_ON.search(later) is not None),
+        both / ((of_a + of_b - both) or 1),
+        len(a.without_pointing.intersection(b.stems)) / (len(a.without_pointing) or 1),
+        both / (min(of_a, of_b) or 1),
+        both / (of_a or 1),
+        both / (of_b or 1),
+        min(1.0, LCSseq.similarity(a.stems, b.stems) / (len(a.without_pointing) or 1)),
+        a.asks_with == b.asks_with != "",
+        b.points,
+        min(words_b, 30) / 10,
+        log((1 + words_b) / (1 + words_a)),
+        min(of_a, 8) / 8,
+        b.goes_on,
     )
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def _read(question: str) -> _Question:
-    words = _WORD.findall(question)
-    asking = _ASKING.search(question)
+    words = question.translate(_NO_MARKS).split()
+    stems = tuple(map(_stem, words))
     return _Question(
-        stems=tuple(map(_stem, words)),
-        without_pointing=frozenset(_stem(word) for word in words if word not in _POINTING),
-        content=frozenset(_stem(word) for word in words if word not in _FUNCTION),
-        trigrams=frozenset(question[start : start + 3] for start in range(len(question) - 2)),
-        points=any(word in _POINTING for word in words),
-        asks_with=asking.group() if asking else "",
+        stems,
+        without_pointing=frozenset(stem for stem in stems if stem not in _POINTING),
+        content=frozenset(stem for stem, word in zip(stems, words, strict=True) if word not in _FUNCTION),
+        points=not _POINTING.isdisjoint(words),
+        asks_with=next((word for word in words if word in _ASKING), ""),
+        goes_on=_goes_on(words),
     )
+
+
+def _goes_on(words: Sequence[str]) -> bool:
+    if not FOLLOWING_ON.isdisjoint(words) or words[:2] == ["tell", "me"] or words[:1] in _OPENINGS:
+        return True
+    start = next((place for place, word in enumerate(words) if word not in INTERJECTIONS), 0)
+    return words[start : start + 1] in _WHAT and words[start + 1 : start + 2] in _ABOUT
+
+
+_OPENINGS = (["and"], ["thanks"], ["great"], ["interesting"], ["oh"], ["yes"])
+_WHAT, _ABOUT = (["what"], ["how"]), (["about"], ["else"])
 
 
 @lru_cache(maxsize=100_000)

@@ -4,9 +4,10 @@ from collections.abc import Container, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from evalsets.languages import LANGUAGES
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.signals.cues import COMPLAINT, HAND_OFF, expression
-from ingest.signals.decline_hints import decline_hints
+from ingest.signals.cues import COMPLAINT, CORRECTION, DOUBT, HAND_OFF, expression
+from ingest.signals.decline_hints import DeclineHints, decline_hints
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import LATE_SIGNALS, STAGES, Signal, enabled_signals, stage_sql
 
@@ -31,13 +32,23 @@ class Plan(NamedTuple):
     values: dict[str, Value]
 
 
-def plan(signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares) -> Plan:
-    """Settle what runs and with which values; `now` bounds which times are believed."""
+def plan(
+    signals: SignalSettings,
+    queue: QueueSettings,
+    *,
+    now: datetime,
+    shares: Shares,
+    languages: Sequence[str] = LANGUAGES,
+) -> Plan:
+    """Settle what runs and with which values; `now` bounds which times are believed.
+
+    `languages` are those the log is known to hold: refusals are looked for in these.
+    """
     enabled = enabled_signals(signals)
     return Plan(
         tuple(signal for signal in enabled if signal.name not in LATE_SIGNALS),
         tuple(signal for signal in enabled if signal.name in LATE_SIGNALS),
-        _values(signals, queue, now=now, shares=shares),
+        _values(signals, queue, now=now, shares=shares, hints=decline_hints(languages)),
     )
 
 
@@ -65,8 +76,9 @@ def union_of(signals: Sequence[Signal]) -> str:
     return "\nUNION ALL\n".join(parts)
 
 
-def _values(signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares) -> dict[str, Value]:
-    hints = decline_hints()
+def _values(
+    signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares, hints: DeclineHints
+) -> dict[str, Value]:
     return {
         "now_us": int(now.timestamp() * 1_000_000),
         "idle_gap_us": int(signals.idle_gap_minutes * _MINUTE_US),
@@ -77,6 +89,8 @@ def _values(signals: SignalSettings, queue: QueueSettings, *, now: datetime, sha
         "slow_factor": signals.slow_factor,
         "costly_factor": signals.costly_factor,
         "complaint": expression(COMPLAINT),
+        "corrected": expression((*CORRECTION, *DOUBT)),
+        "any_cue": expression((*CORRECTION, *DOUBT, *COMPLAINT, *HAND_OFF)),
         "hand_off": expression(HAND_OFF),
         "decline_hint": hints.first,
         "decline_hint_more": hints.second,

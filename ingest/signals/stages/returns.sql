@@ -18,15 +18,24 @@ soon AS (
     LEFT JOIN giants AS g ON g.source = f.source AND g.session_id = f.session_id
     WHERE f.next_session_id <> f.session_id AND f.next_us - f.asked_us <= :rephrase_window_us AND g.turns IS NULL
 ),
-paired AS (
+questions AS (
     SELECT
         s.*,
         substr(trim(a.question), 1, 300) AS question,
         substr(trim(b.question), 1, 300) AS next_question,
-        rephrase(trim(a.question), trim(b.question)) AS pair
+        lower(trim(a.question)) AS folded,
+        lower(trim(b.question)) AS next_folded
     FROM soon AS s
     JOIN logs AS a ON a.interaction_id = s.interaction_id
     JOIN logs AS b ON b.interaction_id = s.next_id
+),
+paired AS (
+    SELECT
+        *,
+        folded <> next_folded AND regexp_like(next_folded, :corrected) AS is_corrected,
+        rephrase(folded, next_folded) AS pair
+    FROM questions
+    WHERE folded <> '' AND next_folded <> ''
 )
 SELECT
     interaction_id,
@@ -37,7 +46,7 @@ SELECT
     next_id,
     next_question,
     next_us,
-    pair.kind AS pair_kind,
-    pair.score AS pair_score
+    CASE WHEN is_corrected THEN 'corrected' ELSE pair.kind END AS pair_kind,
+    CASE WHEN is_corrected THEN 0.8 ELSE pair.score END AS pair_score
 FROM paired
-WHERE pair.kind IS NOT NULL
+WHERE is_corrected OR pair.kind IS NOT NULL
