@@ -2,14 +2,17 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evalsets.chunks import chunk_text_hash
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
+from ingest.privacy_patterns import passes_luhn
 from tests.ingest.test_trace_assembly import TRACE, batch, chain, llm, reranker, retriever
 
 TABLES = {
@@ -171,3 +174,22 @@ def test_the_project_of_langsmith_never_becomes_a_session_and_v1_and_v2_agree(
             found.append(connection.execute(f"SELECT {columns} FROM interactions ORDER BY asked_at").fetchall())  # noqa: S608
     assert found[0] == found[1] == found[2]
     assert {row[2] for row in found[0]} == {"sess-a1", "sess-b2", "sess-c3", "sess-d4", "sess-e5"}
+
+
+def test_hashes_that_look_like_card_numbers_come_through_redaction_with_their_texts(tmp_path: Path) -> None:
+    texts = (f"passage {number}" for number in itertools.count())
+    runs = ((text, re.findall(r"(?<!\d)\d{13,19}(?!\d)", chunk_text_hash(text))) for text in texts)
+    text = next(text for text, found in runs if any(passes_luhn(run) for run in found))
+    search = retriever("2", "1", at=1, **{"retrieval.documents.0.document.content": text})
+    store = LogStore(tmp_path / "logs.duckdb")
+    ingest(
+        [lines(tmp_path / "log.jsonl", batch(chain(input__value="mail me at ann@example.com"), search))], store=store
+    )
+    with store.unit() as connection:
+        found = connection.execute(
+            "SELECT question, text, chunk_id FROM interactions JOIN retrieved USING (interaction_id) "
+            "LEFT JOIN chunk_texts USING (text_hash)"
+        ).fetchall()
+    ((question, stored, chunk_id),) = found
+    assert (stored, chunk_id) == (text, chunk_text_hash(text))
+    assert "ann@example.com" not in question
