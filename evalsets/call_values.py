@@ -17,18 +17,31 @@ PLANTED_AT = 1
 """Planted chunks stand after the first retrieved one: high enough to be read, below what search found best."""
 
 
-def encode(step: str, value: Any) -> Any:
-    """Return what a step handed back as JSON-ready values; raises CallFailedError when it is of another shape."""
+def shaped(step: str, value: Any) -> Any:
+    """Return a step's value as Retrieved, Answer, Asked or Verdict; raises CallFailedError for another shape."""
     match step:
         case "retrieve":
-            return _wire_retrieved(to_retrieved(value))
+            return to_retrieved(value)
         case "answer":
-            return _wire_answer(to_answer(value))
+            return to_answer(value)
         case "ask":
-            asked = to_asked(value)
-            return {"answer": _wire_answer(asked.answer), "retrieved": _wire_retrieved(asked.retrieved)}
+            return to_asked(value)
+        case _ if isinstance(value, Verdict):
+            return value
+    raise CallFailedError(f"the judge returned {type(value).__name__} {value!r}; a judge returns a Verdict")
+
+
+def encode(value: Any) -> Any:
+    """Return a shaped value as it stands in the journal: JSON-ready."""
+    match value:
+        case Asked():
+            return {"answer": _wire_answer(value.answer), "retrieved": _wire_retrieved(value.retrieved)}
+        case Retrieved():
+            return _wire_retrieved(value)
+        case Answer():
+            return _wire_answer(value)
         case _:
-            return _verdict(value).model_dump(mode="json", exclude_defaults=True) | {"passed": _verdict(value).passed}
+            return value.model_dump(mode="json", exclude_defaults=True) | {"passed": value.passed}
 
 
 def decode(step: str, wire: Any) -> Any:
@@ -126,9 +139,3 @@ def _wire_answer(answer: Answer) -> dict[str, Any]:
 
 def _answer(wire: Mapping[str, Any]) -> Answer:
     return Answer(**{**wire, "cited_ids": tuple(wire.get("cited_ids", ()))})
-
-
-def _verdict(value: Any) -> Verdict:
-    if isinstance(value, Verdict):
-        return value
-    raise CallFailedError(f"the judge returned {type(value).__name__} {value!r}; a judge returns a Verdict")

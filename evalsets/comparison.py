@@ -139,7 +139,9 @@ def common_items(before: Report, after: Report) -> list[tuple[ItemResult, ItemRe
 def _headline_series(pairs: _Pairs) -> Iterator[_Series]:
     yield from _series("retrieval_recall", "retrieval", pairs, lambda item: item.found)
     yield from _series("answer_accuracy", "generation", pairs, lambda item: item.pass_rate)
-    yield from _series("refusal_rate", "generation", pairs, lambda item: float(item.declined), higher_is_better=False)
+    yield from _series(
+        "refusal_rate", "generation", pairs, lambda item: item.scores.get("declined"), higher_is_better=False
+    )
 
 
 def _metric_series(pairs: _Pairs, after: Report) -> Iterator[_Series]:

@@ -89,7 +89,7 @@ def figures_of_items(wire: Mapping[str, Any], ids: Collection[str]) -> Figures:
         metrics={
             **metrics,
             "answer_accuracy": _mean(rates),
-            "refusal_rate": _mean([float(item["declined"]) for item in items]),
+            "refusal_rate": metrics.get("declined"),
             "retrieval_recall": _mean(found),
         },
         modes={mode: sum(values) / len(values) for mode, values in sorted(by_mode.items())},

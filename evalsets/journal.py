@@ -56,8 +56,10 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_if_held(path)
         _cut_torn_line(path)
         self._file: IO[bytes] = path.open("ab", buffering=0)
+        _hold(self._file, path)
         self._is_dirty = False
         self._closing = threading.Event()
         self._syncer = threading.Thread(target=self._sync_until_closed, name="journal-sync", daemon=True)
@@ -182,6 +184,25 @@ def _cut_torn_line(path: Path) -> None:
                 return
             end = start
         file.truncate(0)
+
+
+def refuse_if_held(path: Path) -> None:
+    """Raise BadInputError when another process is writing this journal."""
+    if path.is_file():
+        with path.open("rb") as file:
+            _hold(file, path)
+
+
+def _hold(file: IO[bytes], path: Path) -> None:
+    """Lock the file for as long as it is open; the lock ends with the process, however that ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BadInputError(f"another run is writing {path}; wait for it, or name another --out") from error
 
 
 def _encode(wire: Mapping[str, Any]) -> bytes:

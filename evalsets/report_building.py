@@ -59,7 +59,7 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         status_reason=end.reason,
         retrieval_recall=figures[f"hit@{plan.settings.k}"].value,
         answer_accuracy=mean(rates) or 0.0,
-        refusal_rate=mean([float(result.declined) for result in results]) or 0.0,
+        refusal_rate=figures["declined"].value or 0.0,
         by_mode={mode: figure.rate for mode, figure in modes.items()},
         eval_set=_set_ref(plan),
         pipeline=_pipeline_ref(plan),

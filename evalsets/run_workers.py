@@ -11,7 +11,7 @@ from anyio.abc import TaskStatus
 
 from evalsets.budget import Budget
 from evalsets.call_cache import CallCache, open_cache
-from evalsets.call_values import case_of, decode, encode, mix_in_planted
+from evalsets.call_values import case_of, decode, encode, mix_in_planted, shaped
 from evalsets.calling import BudgetExhaustedError, Caller, Outcome, PlannedCall
 from evalsets.items import Item
 from evalsets.journal import CallKey, CallRecord, Journal, JournalIndex
@@ -144,13 +144,16 @@ class Workers:
         self, workers: anyio.CancelScope, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
     ) -> None:
         """At the first signal let the calls under way end; at the second drop them."""
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        try:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                task_status.started()
+                async for _ in signals:
+                    if self._reason:
+                        workers.cancel()
+                    self.stop("interrupted", "it was interrupted")
+                    self._report_progress()
+        except NotImplementedError:  # no such receiver on Windows: there Ctrl-C ends the run at once
             task_status.started()
-            async for _ in signals:
-                if self._reason:
-                    workers.cancel()
-                self.stop("interrupted", "it was interrupted")
-                self._report_progress()
 
     async def _work(self, jobs: Iterator[tuple[Item, int]]) -> None:
         for item, repeat in jobs:
@@ -260,11 +263,12 @@ def _recorded(key: CallKey, outcome: Outcome) -> tuple[CallRecord, Outcome]:
         record = CallRecord(key, outcome.status, None, outcome.error, outcome.raw, outcome.seconds, outcome.attempts)
         return record, outcome
     try:
-        wire = encode(key.step, outcome.value)
+        value = shaped(key.step, outcome.value)
     except CallFailedError as fault:
         failed = outcome._replace(status="error", value=None, error=str(fault))
         return _recorded(key, failed)
-    return CallRecord(key, "ok", wire, "", "", outcome.seconds, outcome.attempts), outcome
+    record = CallRecord(key, "ok", encode(value), "", "", outcome.seconds, outcome.attempts)
+    return record, outcome._replace(value=value)
 
 
 __all__ = ["Observer", "Progress", "ScoredCase", "Workers"]

@@ -13,7 +13,7 @@ import anyio
 
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.journal import Journal, JournalIndex
+from evalsets.journal import Journal, JournalIndex, refuse_if_held
 from evalsets.judges.base import Judge
 from evalsets.pipelines.base import Pipeline
 from evalsets.report import Report
@@ -105,6 +105,7 @@ def _journal_at(path: Path | None) -> Iterator[Path]:
 
 def _set_aside(path: Path) -> None:
     """Keep an earlier journal beside the new one: its calls may have been paid for."""
+    refuse_if_held(path)
     if path.is_file() and path.stat().st_size:
         path.replace(path.with_name(f"{path.stem}.previous{path.suffix}"))
 

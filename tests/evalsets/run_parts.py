@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.asked[question] += 1
         self.headers_seen.append(dict(self.headers))
         if question.startswith("hang"):
-            time.sleep(3)
+            time.sleep(20)
         if question.startswith("drop"):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
