@@ -1,5 +1,7 @@
 """A set's difference on a page: by mode, with removed and added words marked."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from curation_app.components.modes import MODE_MARKDOWN_COLOURS, MODE_SHAPES
@@ -59,3 +61,14 @@ def segment_html(segment: Segment) -> str:
         return text
     tag, style = _STYLE[segment.part]
     return f'<{tag} style="{style}">{text}</{tag}>'
+
+
+def show_list(rows: Sequence[tuple[str, str, str]]) -> None:
+    """Show rows of a name, a word and a sentence, each wrapped in full; fifty at most."""
+    lines = [
+        f"<li><code>{safe_html(name)}</code> <em>{safe_html(word)}</em> {safe_html(sentence)}</li>"
+        for name, word, sentence in rows[:_SHOWN_AT_MOST]
+    ]
+    st.html(f'<ul style="overflow-wrap:anywhere">{"".join(lines)}</ul>')
+    if (rest := len(rows) - _SHOWN_AT_MOST) > 0:
+        st.caption(f"and {rest} more")

@@ -1,11 +1,12 @@
 """The Freeze page: what is ready, what waits and why, what would change, the checks, and the freeze itself."""
 
-import pandas as pd
 import streamlit as st
 
 from curation_app import session_keys
-from curation_app.components.diff_view import show_outline
+from curation_app.components.diff_view import show_list, show_outline
 from curation_app.components.freeze_actions import freeze_or_propose
+from curation_app.components.next_step import show_next_step
+from curation_app.components.page_text import markdown_text
 from curation_app.service.freezing import FreezeDesk, open_freeze_desk
 from curation_app.service.set_places import set_name, set_names
 from curation_app.workspace import Workspace, app_workspace
@@ -43,13 +44,9 @@ def _show_changes(desk: FreezeDesk) -> None:
 
 
 def _show_waiting(desk: FreezeDesk) -> None:
-    if not desk.blocked:
-        return
-    st.subheader("What waits")
-    rows = [
-        {"item": each.item.id, "question": each.item.question, "why": "; ".join(each.blockers)} for each in desk.blocked
-    ]
-    st.dataframe(pd.DataFrame(rows[:50]), hide_index=True)
+    if desk.blocked:
+        st.subheader("What waits")
+        show_list([(each.item.id, each.item.question, "; ".join(each.blockers)) for each in desk.blocked])
 
 
 def _show_checks(desk: FreezeDesk) -> None:
@@ -58,16 +55,13 @@ def _show_checks(desk: FreezeDesk) -> None:
     if not findings:
         st.success("Every check passes.")
         return
-    rows = [
-        {"": each.severity.value, "check": each.code, "item": each.item_id, "what": each.message} for each in findings
-    ]
-    st.dataframe(pd.DataFrame(rows[:200]), hide_index=True)
+    show_list([(each.code, each.severity.value, each.text) for each in findings])
 
 
 def _show_form(workspace: Workspace, desk: FreezeDesk) -> None:
     waiting = desk.proposal
     if waiting is not None:
-        st.info(f"{waiting.proposed_by} proposes this version: {waiting.note}")
+        st.info(markdown_text(f"{waiting.proposed_by} proposes this version: {waiting.note}", 500))
     with st.form("freeze_form"):
         st.text_input("Your name", value=session_keys.reviewer_name(), key=session_keys.FREEZE_PERSON)
         st.text_input("Note: what this version adds, and why", key=session_keys.FREEZE_NOTE)
@@ -86,12 +80,12 @@ def main() -> None:
     st.caption("Turn accepted labels into the next version of the eval set, for review as a pull request.")
     kind, words = session_keys.widget_value(session_keys.FREEZE_OUTCOME) or ("", "")
     if words:
-        (st.success if kind == "success" else st.error)(words)
+        (st.success if kind == "success" else st.error)(markdown_text(words, 3000))
     try:
         workspace = app_workspace()
         desk = open_freeze_desk(workspace, _chosen_set(workspace))
     except ErrataError as error:
-        st.error(str(error))
+        st.error(markdown_text(str(error), 3000))
         return
     if not desk.ready and not desk.plan.before.version:
         st.info("No label is accepted yet. Label some candidates on the Label page; they appear here.")
@@ -101,6 +95,8 @@ def main() -> None:
     _show_waiting(desk)
     if desk.plan.is_new and desk.plan.after.items:
         _show_form(workspace, desk)
+    if desk.plan.before.version:
+        show_next_step("scores", "Run a pipeline on the set")
 
 
 main()

@@ -5,6 +5,7 @@ import streamlit as st
 from curation_app import session_keys
 from curation_app.components import health_actions, health_view
 from curation_app.components.next_step import show_next_step
+from curation_app.components.page_text import markdown_text
 from curation_app.service.set_coverage import coverage_of
 from curation_app.service.set_health import SetHealth, health_of
 from curation_app.service.set_places import set_name, set_names
@@ -20,7 +21,7 @@ def _chosen_set(workspace: Workspace) -> str:
 def _tell_outcome() -> None:
     kind, words = session_keys.widget_value(session_keys.HEALTH_OUTCOME) or ("", "")
     if words:
-        (st.success if kind == "success" else st.error)(words)
+        (st.success if kind == "success" else st.error)(markdown_text(words, 3000))
 
 
 def _show_traffic(workspace: Workspace, name: str) -> None:
@@ -28,7 +29,7 @@ def _show_traffic(workspace: Workspace, name: str) -> None:
     try:
         health_view.show_coverage(coverage_of(workspace, name))
     except ErrataError as error:
-        st.info(str(error))
+        st.info(markdown_text(str(error), 1000))
 
 
 def _show_drift(workspace: Workspace, name: str) -> None:
@@ -68,7 +69,7 @@ def main() -> None:
         name = _chosen_set(workspace)
         health = health_of(workspace, name)
     except ErrataError as error:
-        st.info(str(error))
+        st.info(markdown_text(str(error), 1000))
         return
     health_view.show_headline(health)
     mix, growth = st.columns(2)

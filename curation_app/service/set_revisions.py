@@ -28,6 +28,8 @@ def known_failures(ids: Sequence[str], *, reason: str, owner: str, since: date, 
     if ids and not reason.strip():
         raise BadInputError("--add needs --reason: say why the item is known to fail.")
     due = _day(review_by, since)
+    if due <= since:
+        raise BadInputError(f"--review-by {due} is not after {since}, when it is marked.")
     return [KnownFailing(id=id_, reason=reason, owner=owner, since=since, review_by=due) for id_ in ids]
 
 
