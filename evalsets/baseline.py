@@ -1,5 +1,6 @@
 """The baseline of a set: the report a gate compares with, moved only on purpose, with who and why."""
 
+import getpass
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,9 +33,7 @@ def set_baseline(report: Report, folder: Path, *, reason: str, moved_by: str = "
         raise BadInputError(
             f"the run is {report.status} ({report.status_reason}); only a complete run can be a baseline"
         )
-    author = moved_by or current_author()
-    if not author:
-        raise BadInputError("nobody is named as moving the baseline; say who with --by, or set git's user.name")
+    author = moved_by or current_author() or getpass.getuser()
     path = folder / BASELINE_NAME
     before = _summary(Report.load(path)) if path.is_file() else None
     move = BaselineMove(

@@ -19,9 +19,12 @@ def gate_settings(folder: Path | None) -> GateSettings:
 
 
 def baseline_folder(name: str, folder: Path | None) -> Path:
-    """Return the folder of a set of the workspace, where its baseline stands."""
-    workspace = find_workspace(folder)
-    return workspace.sets_folder / set_name(workspace, name)
+    """Return the folder of a set, where its baseline stands: the workspace's, or `evalsets/NAME` without one."""
+    workspace = workspace_or_none(folder)
+    if workspace is None and name:
+        return Path("evalsets") / name
+    found = workspace or find_workspace(folder)
+    return found.sets_folder / set_name(found, name)
 
 
 def baseline_of(report: Any, folder: Path | None) -> Path:
