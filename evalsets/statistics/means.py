@@ -79,6 +79,11 @@ def clustered_rate_interval(
     return Interval(low, high, f"Wilson over {effective:.0f} effective items", warning)
 
 
+def group_totals(values: "Floats", groups: Sequence[Hashable]) -> "Floats":
+    """Return the sum of the values of each group, in the order in which groups first appear."""
+    return _group_sums(values, groups)[0]
+
+
 def _group_sums(values: "Floats", groups: Sequence[Hashable] | None) -> tuple["Floats", "Floats"]:
     import numpy as np
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsets.errors import BadInputError
-from evalsets.statistics.means import DEFAULT_ROUNDS, DEFAULT_SEED, mean_interval
+from evalsets.statistics.means import DEFAULT_ROUNDS, DEFAULT_SEED, group_totals, mean_interval
 from evalsets.statistics.paired import mcnemar_exact, mcnemar_mid_p, sign_flip_p
 from evalsets.statistics.power import smallest_detectable_drop
 from evalsets.statistics.rates import Interval, wilson_interval
@@ -57,11 +57,15 @@ def compare_rates(  # noqa: PLR0913 - two runs, and each way to tune the compari
 ) -> PairedComparison:
     """Compare pass and fail over the same items by McNemar's mid-p test (exact when `strict`).
 
-    `margin` is the difference that would matter: an interval within it means that nothing moved.
+    Items that share a group move together, so with groups the signs of whole groups are flipped instead. `margin` is
+    the difference that would matter: an interval within it means that nothing moved.
     """
     differences = _differences(before, after)
     broke, fixed = int((differences < 0).sum()), int((differences > 0).sum())
-    p_value = (mcnemar_exact if strict else mcnemar_mid_p)(broke, fixed)
+    if groups is None:
+        p_value, test = (mcnemar_exact if strict else mcnemar_mid_p)(broke, fixed), f"McNemar {_FORMS[strict]}"
+    else:
+        p_value, test = sign_flip_p(group_totals(differences, groups), seed=seed), _GROUPED_TEST
     passed_before, passed_after, items = sum(before), sum(after), len(differences)
     interval = _difference_interval(differences, groups, seed)
     overlap = wilson_interval(passed_before, items).overlaps(wilson_interval(passed_after, items))
@@ -72,7 +76,7 @@ def compare_rates(  # noqa: PLR0913 - two runs, and each way to tune the compari
         difference=float(differences.mean()),
         interval=interval,
         p_value=p_value,
-        test="McNemar exact" if strict else "McNemar mid-p",
+        test=test,
         movement=_movement(len(differences), interval, p_value, margin=margin, alpha=alpha),
         broke=broke,
         fixed=fixed,
@@ -93,7 +97,8 @@ def compare_means(  # noqa: PLR0913 - two runs, and each way to tune the compari
 ) -> PairedComparison:
     """Compare graded figures over the same items by a sign-flip permutation test and a BCa interval of differences."""
     differences = _differences(before, after)
-    p_value = sign_flip_p(differences, rounds=rounds, seed=seed)
+    flipped = differences if groups is None else group_totals(differences, groups)
+    p_value = sign_flip_p(flipped, rounds=rounds, seed=seed)
     interval = _difference_interval(differences, groups, seed, rounds=rounds)
     bounds = [mean_interval(values, rounds=rounds, seed=seed) for values in (before, after)]
     return PairedComparison(
@@ -103,7 +108,7 @@ def compare_means(  # noqa: PLR0913 - two runs, and each way to tune the compari
         difference=float(differences.mean()),
         interval=interval,
         p_value=p_value,
-        test="sign-flip permutation",
+        test="sign-flip permutation" if groups is None else _GROUPED_TEST,
         movement=_movement(len(differences), interval, p_value, margin=margin, alpha=alpha),
         broke=int((differences < 0).sum()),
         fixed=int((differences > 0).sum()),
@@ -112,10 +117,14 @@ def compare_means(  # noqa: PLR0913 - two runs, and each way to tune the compari
     )
 
 
+_FORMS = {True: "exact", False: "mid-p"}
+_GROUPED_TEST = "sign-flip permutation over groups"
+
+
 def _differences(before: Sequence[float], after: Sequence[float]) -> "NDArray[np.float64]":
     import numpy as np
 
-    if len(before) != len(after) or not before:
+    if len(before) != len(after) or len(before) == 0:
         raise BadInputError(f"two runs are compared over the same items; got {len(before)} and {len(after)} figures")
     return np.subtract(np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64))
 

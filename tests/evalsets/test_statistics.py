@@ -117,6 +117,19 @@ def test_mcnemar_finds_what_overlapping_intervals_hide() -> None:
     assert statistics.compare_rates(before, after, strict=True).p_value == pytest.approx(0.0391, abs=1e-4)
 
 
+def test_five_copies_of_an_item_are_no_more_evidence_than_one() -> None:
+    before, after = [True] * 30, [False] * 5 + [True] * 25
+    groups = [f"family {place // 5}" for place in range(30)]
+
+    alone = statistics.compare_rates(before, after)
+    grouped = statistics.compare_rates(before, after, groups=groups)
+
+    assert alone.p_value == pytest.approx(0.03125)
+    assert (grouped.p_value, grouped.test) == (1.0, "sign-flip permutation over groups")
+    graded = statistics.compare_means([1.0] * 30, [float(value) for value in after], groups=groups)
+    assert graded.p_value == 1.0
+
+
 def test_mcnemar_of_thousands_does_not_overflow() -> None:
     assert statistics.mcnemar_mid_p(1100, 1000) == pytest.approx(stats.binomtest(1000, 2100).pvalue, abs=0.002)
 
