@@ -25,10 +25,10 @@ NOTES = """Balanced accuracy at a threshold chosen on the development half of ea
 
 - Tried: the 60% rule, token precision with and without stemming, precision of word pairs, the least and the mean share
   of a sentence, numbers missing from the text, MiniLM similarity of sentences and of the whole answer to the closest
-  passage, and their products and means. Words and word pairs together are at least as good as words alone on all three
-  sets; adding similarity to the closest passage helps where answers paraphrase (expertqa, mtrag) and costs a point where
-  they copy (begin).
-- The product of token precision and sentence similarity does no better than the mean, and needs an embedding a sentence.
+  passage, and their products and means. Words and word pairs together are at least as good as words alone on all
+  three sets; adding similarity to the closest passage helps where answers paraphrase (expertqa, mtrag) and costs a
+  point where they copy (begin).
+- The product of token precision and sentence similarity does no better than the mean, at an embedding a sentence.
 - None of them sees a negation or a wrong name: they are labelled proxies, and a gate refuses them unless allowed.
 """
 """What was tried and where the limit lies, for docs/quality.md."""

@@ -12,9 +12,9 @@ PREFIX = "refusal_"
 
 NOTES = """One configuration reads both sets. F1 leaves partial answers out; they are counted apart.
 
-- A prefix rule finds half of mtragun's refusals; patterns over the first sentences find nearly all, but call half of the
-  partial answers refusals too. What follows the declining words decides: a sentence after "however" with at least four
-  content words, or twelve content words of plain text, is an answer; advice to ask elsewhere and moralising are not.
+- A prefix rule finds half of mtragun's refusals; patterns over the first sentences find nearly all, but call half of
+  the partial answers refusals too. What follows the declining words decides: a sentence after "however" with four
+  content words or more, or plain text of twelve, is an answer; advice to ask elsewhere and moralising are not.
 - Two rows of the development half of mtragun are labelled refusals and decline nothing (a description of Placer County,
   a list of ways to save), which keeps F1 there at .978 whatever a detector does.
 - Patterns stand in one table a language, German, French, Spanish, Italian, Portuguese and Dutch beside English; no
