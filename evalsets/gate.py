@@ -89,7 +89,7 @@ def evaluate(baseline: Any, current: Any, tolerances: Tolerances | float | None 
     findings = [*_judge_findings(after, limits), *_findings(old, new, limits), *_bar_findings(after, limits)]
     if limits.require_significant:
         findings = _only_significant(findings, before, after, limits)
-    elif limits.allow_unchecked_judge and _unchecked_judge(after):
+    if limits.allow_unchecked_judge and _unchecked_judge(after):
         notes = [*notes, "an unchecked judge was allowed to gate"]
     failed_halves = {finding.half for finding in findings if not finding.passed and finding.half}
     stop = _stop(after)
