@@ -5,7 +5,7 @@ from html import escape
 from importlib.resources import files
 
 from evalsets.report import Clock, Figure, ItemResult, Report
-from evalsets.report_formats.text import amount, differs, share
+from evalsets.report_formats.text import amount, differs, share, steadiness_words
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 
@@ -48,6 +48,8 @@ def _body(report: Report, clock: Clock | None) -> Iterator[str]:
             yield from _figure_table(heading, figures)
     yield "</section>"
     yield from _causes(report)
+    if report.steadiness:
+        yield f'<p class="about">{escape(steadiness_words(report.steadiness))}</p>'
     yield from _clock(clock)
     yield f"<h2>Items ({len(report.items)})</h2>"
     for item in sorted(report.items, key=lambda item: (item.passed, item.id)):

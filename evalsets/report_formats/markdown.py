@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from evalsets.report import Clock, Figure, ItemResult, Report
 from evalsets.report_formats.cells import cell, one_line
-from evalsets.report_formats.text import amount, differs, share
+from evalsets.report_formats.text import amount, counted, differs, share, steadiness_words
 
 _SHOWN_ITEMS = 50
 
@@ -26,11 +26,17 @@ def _lines(report: Report, clock: Clock | None) -> Iterator[str]:
     yield f"| {share(report.retrieval_recall)} | {share(report.answer_accuracy)} | {share(report.refusal_rate)} |"
     if report.not_scored and report.lenient_accuracy is not None:
         lenient = share(report.lenient_accuracy)
-        yield f"\nWithout the {report.not_scored} items that could not be scored the accuracy is {lenient}."
+        yield f"\nWithout the {counted(report.not_scored, 'item')} that could not be scored the accuracy is {lenient}."
     yield from ["", "| mode | passed | of | rate | 95 % interval |", "|---|--:|--:|--:|:-:|"]
     for mode, figures in report.modes.items():
         interval = _interval(figures.low, figures.high)
         yield f"| {cell(mode)} | {figures.passed:g} | {figures.total} | {share(figures.rate)} | {interval} |"
+    yield from _scorecard_lines(report)
+    if report.causes:
+        yield from ["", "| first cause of failure | items |", "|---|--:|"]
+        yield from (f"| {cell(cause)} | {count} |" for cause, count in report.causes.items())
+    if report.steadiness:
+        yield f"\n{steadiness_words(report.steadiness)}."
     for warning in report.warnings:
         yield f"\n> {cell(warning)}"
     yield from ["", "<details><summary>Every metric</summary>", ""]
@@ -39,6 +45,18 @@ def _lines(report: Report, clock: Clock | None) -> Iterator[str]:
     yield from ["", "</details>"]
     yield from _failed_lines([item for item in report.items if not item.passed])
     yield from _clock_line(clock)
+
+
+def _scorecard_lines(report: Report) -> Iterator[str]:
+    for tag, card in report.scorecards.items():
+        of_tag = "" if tag == "all" else f" of {cell(tag)}"
+        yield from ["", f"Scorecard{of_tag} {'passes' if card.passes else 'does not pass'}:", ""]
+        yield from ["| metric | value | bar | |", "|---|--:|--:|---|"]
+        for line in card.lines:
+            value = "not measured" if line.value is None else f"{line.value:.3f}"
+            proxy = f" ({cell(line.measured_by)}, a proxy)" if line.is_proxy else ""
+            verdict = "pass" if line.passes else "**fail**"
+            yield f"| {cell(line.name)}{proxy} | {value} | {line.bar:.2f} | {verdict} |"
 
 
 def _figure_row(figure: Figure) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evalsets.report import Clock, Figure, ItemResult, Report, ScorecardResult
+from evalsets.report import Clock, Figure, ItemResult, Report, ScorecardResult, Steadiness
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 
@@ -37,19 +37,7 @@ def _lines(report: Report, clock: Clock | None) -> Iterator[str]:
     for tag, card in report.scorecards.items():
         yield from ["", *_scorecard_lines(tag, card)]
     if report.steadiness:
-        steady = report.steadiness
-        yield ""
-        yield (
-            f"over {steady.repeats} repeats: pass rate {share(steady.pass_rate)}, passed every time "
-            f"{share(steady.pass_every_time)}, flipped {share(steady.flip_rate)}"
-        )
-    if report.production:
-        found = report.production
-        yield ""
-        yield (
-            f"in production, by how items were drawn: passed {share(found.pass_rate)}{_range(found.low, found.high)}, "
-            f"declined {share(found.refusal_rate)} ({found.items} items, worth {found.effective_items:.1f} equal draws)"
-        )
+        yield from ["", steadiness_words(report.steadiness)]
     yield from _clock_lines(clock)
     for warning in report.warnings:
         yield f"warning: {warning}"
@@ -85,6 +73,14 @@ def differs(figure: Figure) -> bool:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it is not one."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def steadiness_words(steadiness: Steadiness) -> str:
+    """Return how steady repeated runs were."""
+    return (
+        f"over {steadiness.repeats} repeats: pass rate {share(steadiness.pass_rate)}, "
+        f"passed every time {share(steadiness.pass_every_time)}, flipped {share(steadiness.flip_rate)}"
+    )
 
 
 def share(value: float | None) -> str:

@@ -124,6 +124,12 @@ def test_a_report_is_rendered_byte_for_byte(name: str) -> None:
     check_golden(name, render(desk_report(), format_of(Path(name)), CLOCK))
 
 
+def test_a_repeated_run_tells_how_steady_it_was_in_every_readable_format() -> None:
+    report = run(desk_set(), PythonPipeline(Desk()), FactsJudge(), RunSettings(repeat=3, max_error_share=1.0))
+    for form in ("text", "markdown", "html"):
+        assert "over 3 repeats: pass rate 50.0%, passed every time 50.0%, flipped 0.0%" in render(report, form)
+
+
 def test_a_comparison_is_rendered_byte_for_byte() -> None:
     comparison = compare(desk_report(worse=True), desk_report())
     check_golden("comparison.txt", render_comparison_text(comparison))
