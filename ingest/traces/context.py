@@ -51,7 +51,17 @@ def final_context(tree: SpanTree) -> Retrieval:
             waiting = []
         else:
             waiting.extend(step.chunks)
-    return Retrieval(_each_once([*final, *waiting]), tuple(steps))
+    known = {
+        chunk.chunk_id: chunk for step in reversed(steps) for chunk in step.chunks if chunk.text or chunk.text_hash
+    }
+    return Retrieval(_each_once([*final, *waiting], known), tuple(steps))
+
+
+def _filled(chunk: RetrievedChunk, known: RetrievedChunk | None) -> RetrievedChunk:
+    """Give a passage that a later step names by its id alone the text and document of the step that found it."""
+    if known is None or chunk.text or chunk.text_hash:
+        return chunk
+    return chunk._replace(text=known.text, text_hash=known.text_hash, doc_id=chunk.doc_id or known.doc_id)
 
 
 def _retrieving(tree: SpanTree) -> list[Node]:
@@ -71,10 +81,10 @@ def _step(node: Node) -> Step:
     return Step(stage, facts.query or facts.question, chunks)
 
 
-def _each_once(chunks: list[RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
+def _each_once(chunks: list[RetrievedChunk], known: dict[str, RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
     seen: dict[str, RetrievedChunk] = {}
     for chunk in chunks:
-        seen.setdefault(chunk.chunk_id, chunk)
+        seen.setdefault(chunk.chunk_id, _filled(chunk, known.get(chunk.chunk_id)))
     kept = list(seen.values())
     ranks = [chunk.rank for chunk in kept]
     if ranks == sorted(set(ranks)):  # one list: its own places stand, also where its start is missing

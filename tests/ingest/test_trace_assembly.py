@@ -128,6 +128,16 @@ def test_a_retrieval_after_the_reranking_stands_beside_it() -> None:
     assert found == ["b", "z"]
 
 
+def test_a_postprocessor_that_names_nodes_by_id_decides_what_is_kept_with_the_texts_of_the_retriever() -> None:
+    kept = '["<NodeWithScore(node=TextNode(id_=c), score=0.9)>", "<NodeWithScore(node=TextNode(id_=a), score=0.1)>"]'
+    step = span("3", "1", at=2, name="Own._postprocess_nodes", openinference__span__kind="CHAIN", output__value=kept)
+    made = read_values(ADAPTER, [batch(chain(lasting=9), retriever("2", "1", "a", "b", "c", at=1), step)]).only
+    assert [(chunk.chunk_id, chunk.text, chunk.stage) for chunk in made.retrieved] == [
+        ("c", "text of c", "reranker"),
+        ("a", "text of a", "reranker"),
+    ]
+
+
 def test_of_nested_retrievers_the_outer_one_counts() -> None:
     assert chunk_ids(chain(lasting=9), retriever("2", "1", "b", at=1), retriever("3", "2", "a", "b", at=2)) == ["b"]
 

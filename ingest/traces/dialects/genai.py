@@ -4,7 +4,7 @@ from typing import Any
 
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, decimal, name_in, whole
+from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, decimal, model_in, name_in, whole
 from ingest.traces.documents import chunks_in, chunks_of_tool, iter_numbered
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
@@ -87,14 +87,10 @@ def _read_content(facts: SpanFacts, attributes: dict[str, Any]) -> None:
     facts.is_cut = _is_cut(attributes)
     if facts.kind != "llm":
         return
-    facts.model = _known(name_in(attributes, _MODEL_KEYS))
+    facts.model = model_in(attributes, _MODEL_KEYS)
     facts.input_tokens = whole(_either(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"))
     facts.output_tokens = whole(_either(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"))
     facts.cost = decimal(attributes.get("gen_ai.usage.cost"))
-
-
-def _known(model: str | None) -> str | None:
-    return None if model in {"unknown", "None"} else model
 
 
 def _variable(attributes: dict[str, Any], asked: str | None) -> str | None:

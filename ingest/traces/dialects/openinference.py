@@ -1,5 +1,6 @@
 """OpenInference attributes: what its instrumentations and Arize Phoenix write."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,11 +19,21 @@ from ingest.traces.dialects.values import (
     USER_KEYS,
     decimal,
     kept_metadata,
+    model_in,
     name_in,
     object_in,
     whole,
 )
-from ingest.traces.documents import Numbered, Passage, chunks_of_tool, iter_numbered, numbered, passages_in, settled
+from ingest.traces.documents import (
+    Numbered,
+    Passage,
+    chunks_in,
+    chunks_of_tool,
+    iter_numbered,
+    numbered,
+    passages_in,
+    settled,
+)
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.texts import answer_in, parsed, question_in, said
@@ -38,6 +49,7 @@ _OUTPUT = SpanAttributes.OUTPUT_VALUE
 _JSON = "application/json"
 _MODEL_KEYS = ("llm.response.model_name", SpanAttributes.LLM_MODEL_NAME, "llm.request.model_name")
 _FLAT_METADATA = DocumentAttributes.DOCUMENT_METADATA + "."
+_POSTPROCESSOR_NAME = re.compile(r"postprocess|re-?rank", re.IGNORECASE)
 _PLAIN_FIELDS = 4
 """A passage has an id, a content, a score and its metadata as one object; with more, metadata is flattened."""
 _KINDS = frozenset({"llm", "chain", "retriever", "reranker", "embedding", "tool", "agent", "prompt", "evaluator"})
@@ -75,6 +87,8 @@ def read(span: RawSpan) -> DialectFacts | None:
         facts.question = None
     if kind in {"retriever", "reranker", "tool", "chain"}:
         facts.chunks = _chunks(attributes, groups, kind)
+    if kind == "chain" and not facts.chunks and _POSTPROCESSOR_NAME.search(span.name):
+        _read_postprocessor(facts, attributes)
     if kind == "tool" and not facts.chunks:
         called = name_in(attributes, (SpanAttributes.TOOL_NAME,)) or span.name
         facts.chunks = chunks_of_tool(called, attributes.get(_OUTPUT))
@@ -98,6 +112,13 @@ def _kind_of(attributes: dict[str, Any], groups: Numbered) -> str:
     return ""
 
 
+def _read_postprocessor(facts: SpanFacts, attributes: dict[str, Any]) -> None:
+    """Take a step that hands on fewer or reordered nodes for the reranker it is, though it calls itself a chain."""
+    chunks = chunks_in(attributes.get(_OUTPUT), "reranker")
+    if chunks:
+        facts.kind, facts.chunks, facts.question, facts.answer = "reranker", chunks, None, None
+
+
 def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
     """Return whether a span that calls itself LLM is a prompt builder (Haystack's are): a template, and no model."""
     has_model = any(key in attributes for key in (*_MODEL_KEYS, "llm.token_count.completion"))
@@ -107,7 +128,7 @@ def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
 def _read_model(facts: SpanFacts, attributes: dict[str, Any], groups: Numbered) -> None:
     facts.question = _last_message(groups.get(_ASKED), "user") or _text_of(attributes, _INPUT, question_in)
     facts.answer = _last_message(groups.get(_REPLIED), "assistant") or _text_of(attributes, _OUTPUT, answer_in)
-    facts.model = name_in(attributes, _MODEL_KEYS)
+    facts.model = model_in(attributes, _MODEL_KEYS)
     facts.input_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_PROMPT))
     facts.output_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_COMPLETION))
     facts.cost = decimal(attributes.get("llm.cost.total"))

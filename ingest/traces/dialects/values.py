@@ -29,6 +29,12 @@ def _name(value: Any) -> str | None:
     return text.strip() if text is not None else None
 
 
+def model_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """Return the first of `keys` that names a model; instrumentations write `unknown` where they know none."""
+    name = name_in(attributes, keys)
+    return None if name in {"unknown", "None"} else name
+
+
 def whole(value: Any) -> int | None:
     """Return a count that may be written as text or float; None when it is none."""
     number = decimal(value)
