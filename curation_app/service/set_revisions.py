@@ -17,7 +17,8 @@ REVIEW_AFTER = timedelta(days=30)
 def revise_set(workspace: Workspace, name: str, change: SetChange, stamp: Stamp) -> FreezeResult:
     """Freeze the version that `change` makes of the newest one, after every check."""
     target = set_folder(workspace, name)
-    corpus = gold_corpus(workspace, target.load_whole().items)
+    whole = target.load_whole()
+    corpus = gold_corpus(workspace, (*whole.items, *change(whole).items))
     plan = revise(target.root, change, stamp, corpus=corpus, holdout_place=target.holdout_place)
     require_sign_off(workspace, plan.after)
     return publish(plan)
