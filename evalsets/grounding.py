@@ -40,8 +40,9 @@ def token_precision(answer: str, texts: Iterable[str]) -> float | None:
     return sum(word in known for word in words) / len(words) if words else None
 
 
-def _claiming_sentences(answer: str) -> list[str]:
-    return sentences(without_citations(without_markdown(answer)))
+@lru_cache(maxsize=256)
+def _claiming_sentences(answer: str) -> tuple[str, ...]:
+    return tuple(sentences(without_citations(without_markdown(answer))))
 
 
 def token_set(texts: Iterable[str]) -> frozenset[str]:
@@ -111,10 +112,13 @@ def meaning_support(answer: str, texts: Sequence[str], similarity: Similarity) -
 
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_DIGIT = re.compile(r"\d")
 
 
 def stated_numbers(answer: str) -> list[str]:
     """Return the folded numbers of an answer, each once; list marks and citations are none."""
+    if not _DIGIT.search(answer):
+        return []
     return list(
         dict.fromkeys(
             token for token in tokens(without_citations(without_markdown(answer))) if _NUMBER.fullmatch(token)
@@ -124,8 +128,9 @@ def stated_numbers(answer: str) -> list[str]:
 
 def unsupported_numbers(answer: str, texts: Iterable[str], *, question: str = "") -> list[str]:
     """Return the stated numbers that stand neither in the texts nor in the question."""
-    known = token_set([*texts, question])
-    return [number for number in stated_numbers(answer) if number not in known]
+    stated = stated_numbers(answer)
+    known = token_set([*texts, question]) if stated else frozenset()
+    return [number for number in stated if number not in known]
 
 
 def contradictions(answer: str, texts: Iterable[str]) -> list[Contradiction]:

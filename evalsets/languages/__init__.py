@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
@@ -46,9 +46,18 @@ def language_table(code: str) -> LanguageTable:
 
 def guess_language(words: Sequence[str]) -> str:
     """Return the language most of whose function words stand among the folded tokens; English when none tells."""
-    looked_at = words[:_GUESSED_FROM]
-    counts = {code: sum(map(language_table(code).stopwords.__contains__, looked_at)) for code in LANGUAGES}
-    return max(LANGUAGES, key=counts.__getitem__)
+    return _guessed(tuple(words[:_GUESSED_FROM]))
+
+
+@lru_cache(maxsize=2048)
+def _guessed(words: tuple[str, ...]) -> str:
+    counts = {code: sum(map(stopwords.__contains__, words)) for code, stopwords in _all_stopwords()}
+    return max(counts, key=counts.__getitem__)
+
+
+@cache
+def _all_stopwords() -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple((code, language_table(code).stopwords) for code in LANGUAGES)
 
 
 _GUESSED_FROM = 80

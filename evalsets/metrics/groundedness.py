@@ -28,8 +28,10 @@ def _where_it_claims(measure: Callable[[ScoredCase, str], float | None]) -> Call
 
 def _numbers_supported(case: ScoredCase, answer: str) -> float | None:
     stated = grounding.stated_numbers(answer)
+    if not stated:
+        return None
     missing = grounding.unsupported_numbers(answer, _texts(case), question=case.item.question)
-    return 1 - len(missing) / len(stated) if stated else None
+    return 1 - len(missing) / len(stated)
 
 
 def _negation_agrees(case: ScoredCase, answer: str) -> float | None:
