@@ -6,6 +6,7 @@ from typing import Any
 from evalsets.comparison import ALPHA, Change, compare
 from evalsets.gate_findings import Finding
 from evalsets.report import Report
+from evalsets.report_formats.cells import p_words
 from evalsets.statistics.paired import holm
 
 _TESTED = frozenset({"metric", "mode"})
@@ -35,7 +36,7 @@ def _is_tested(finding: Finding, changes: Mapping[str, Change]) -> bool:
 def _tested(finding: Finding, change: Change, p_value: float) -> Finding:
     if finding.passed:
         return finding
-    told = f"{change.test} over {change.items} items: {change.broke} broke, {change.fixed} fixed, p {p_value:.3f}"
+    told = f"{change.test} over {change.items} items: {change.broke} broke, {change.fixed} fixed, p {p_words(p_value)}"
     if p_value <= ALPHA and change.is_worse:
         return finding._replace(sentence=f"{finding.sentence}; {told}: moved")
     return finding._replace(passed=True, sentence=f"{finding.sentence}; {told}: may be chance, lets pass")

@@ -1,4 +1,4 @@
-"""Text made safe for a cell of a Markdown table."""
+"""Texts and numbers made for a cell of a table."""
 
 
 def cell(text: str) -> str:
@@ -7,6 +7,11 @@ def cell(text: str) -> str:
     for mark in "`*_[":
         escaped = escaped.replace(mark, f"\\{mark}")
     return escaped
+
+
+def p_words(p_value: float) -> str:
+    """Return a p-value with three decimals; one that would be shown as nothing says below what it lies."""
+    return "<0.001" if p_value < 0.0005 else f"{p_value:.3f}"  # noqa: PLR2004 - what rounds to 0.000
 
 
 def one_line(text: str | None, limit: int = 160) -> str:

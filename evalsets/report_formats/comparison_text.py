@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evalsets.comparison import Change, Comparison, ItemChange
-from evalsets.report_formats.cells import cell, one_line
+from evalsets.report_formats.cells import cell, one_line, p_words
 from evalsets.report_formats.text import counted
 
 _SHOWN_ITEMS = 50
@@ -44,7 +44,7 @@ def _text_lines(comparison: Comparison, *, answers: bool) -> Iterator[str]:
     for title, changes in _sections(comparison):
         if changes:
             yield ""
-            yield f"{title:<26} before   after  change  95 % interval       p   items  verdict"
+            yield f"{title:<26} before   after  change  95 % interval          p  items  verdict"
             yield from (_text_row(change) for change in changes)
     for title, items in (("broke", comparison.broken), ("fixed", comparison.fixed)):
         if items:
@@ -71,9 +71,7 @@ def _sections(comparison: Comparison) -> Iterator[tuple[str, Sequence[Change]]]:
 
 def _text_row(change: Change) -> str:
     interval = f"{change.low:+.3f} to {change.high:+.3f}"
-    figures = (
-        f"{change.before:>7.3f} {change.after:>7.3f} {change.difference:>+7.3f}  {interval:<17} {change.p_value:>5.3f}"
-    )
+    figures = f"{change.before:>7.3f} {change.after:>7.3f} {change.difference:>+7.3f}  {interval:<17} {p_words(change.p_value):>6}"
     overlap = "" if change.intervals_overlap or change.movement != "moved" else "; the intervals do not even overlap"
     return f"  {change.name:<23} {figures}  {change.items:>5}  {movement_words(change)}{overlap}"
 
@@ -87,7 +85,7 @@ def _item_lines(item: ItemChange, *, answers: bool) -> Iterator[str]:
 
 def _significant(comparison: Comparison) -> str:
     moved = [change for change in comparison.changes if change.p_holm <= 0.05]  # noqa: PLR2004 - the usual level
-    return ", ".join(f"{change.name} (p {change.p_holm:.3f})" for change in moved)
+    return ", ".join(f"{change.name} (p {p_words(change.p_holm)})" for change in moved)
 
 
 def _markdown_lines(comparison: Comparison) -> Iterator[str]:
@@ -118,7 +116,9 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
 
 def _markdown_row(change: Change) -> str:
     interval = f"{change.low:+.3f} to {change.high:+.3f}"
-    figures = f"{change.before:.3f} | {change.after:.3f} | {change.difference:+.3f} | {interval} | {change.p_value:.3f}"
+    figures = (
+        f"{change.before:.3f} | {change.after:.3f} | {change.difference:+.3f} | {interval} | {p_words(change.p_value)}"
+    )
     return f"| {cell(change.name)} | {figures} | {change.items} | {movement_words(change)} |"
 
 
