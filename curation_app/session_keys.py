@@ -13,6 +13,9 @@ from curation_app.review_store import ReviewItem
 
 _REVIEWER = "reviewer"
 _SCREEN = "label_screen"
+_ASK_AGAIN = "ask_name_again"
+SCORES_RUN = "run"
+"""The run that the Scores page shows; in the URL too."""
 KEY_LISTENER = "key_listener"
 FREEZE_SET = "freeze_set"
 FREEZE_PERSON = "freeze_person"
@@ -91,6 +94,18 @@ def remember_reviewer(name: str) -> None:
     st.session_state[_REVIEWER] = name
 
 
+def forget_reviewer() -> None:
+    """Ask for the reviewer's name again, in place of the one this browser remembers."""
+    st.session_state[_REVIEWER] = ""
+    st.session_state[_ASK_AGAIN] = True
+    st.session_state.pop(_SCREEN, None)
+
+
+def is_asked_again() -> bool:
+    """Whether the remembered name was given up in this session."""
+    return bool(st.session_state.get(_ASK_AGAIN))
+
+
 def field_key(field_name: str, token: str) -> str:
     """Return the key of a field's widget on one showing of an item; the key listener reads field and token from it."""
     return f"field-{field_name}-{token}"
@@ -129,6 +144,12 @@ def start_labelling(filters: QueueFilter) -> None:
 def wants_label_page() -> bool:
     """Whether the Label page was asked for in this run; asked once."""
     return bool(st.session_state.pop(_GO_LABEL, False))
+
+
+def back_to_first_page() -> int:
+    """Show the first page of the queue again, and return its number."""
+    st.session_state[QUEUE_PAGE] = 1
+    return 1
 
 
 def queue_page_number() -> int:

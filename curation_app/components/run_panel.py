@@ -2,10 +2,19 @@
 
 import streamlit as st
 
+from curation_app import session_keys
 from curation_app.components.page_text import markdown_text
 from curation_app.service.run_history import keep_report, unreadable
 from curation_app.service.running import pipeline_sections
-from curation_app.service.scoring import BackgroundRun, RunOrder, background_runs, resume_run, start_run, stop_run
+from curation_app.service.scoring import (
+    BackgroundRun,
+    RunOrder,
+    background_runs,
+    find_run,
+    resume_run,
+    start_run,
+    stop_run,
+)
 from curation_app.service.set_places import set_folder, set_names
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
@@ -22,7 +31,7 @@ def show_run_form(workspace: Workspace) -> None:
         st.info("No set is frozen yet. The Freeze page turns accepted labels into the first version.")
         return
     pipelines = list(dict.fromkeys([*pipeline_sections(workspace), "keyword", "logged"]))
-    with st.form("run", border=True):
+    with st.form("start-run", border=True):
         columns = st.columns([4, 4, 3, 2, 2, 2], vertical_alignment="bottom")
         set_name = columns[0].selectbox("Set", _references(workspace, sets), help="name@version runs an older version.")
         pipeline = columns[1].selectbox(
@@ -82,13 +91,17 @@ def _start(workspace: Workspace, order: RunOrder) -> None:
 
 def _watch(workspace: Workspace, watched: tuple[str, ...]) -> None:
     alive = [run for run in background_runs(workspace) if run.is_alive]
-    if {run.run_id for run in alive} != set(watched):
+    ended = [run_id for run_id in watched if run_id not in {run.run_id for run in alive}]
+    if ended:
+        if find_run(workspace, ended[0]).path.exists():
+            session_keys.set_widget(session_keys.SCORES_RUN, ended[0])
         st.rerun()
     for run in alive:
         bar, button = st.columns([6, 1], vertical_alignment="center")
         share = run.done / run.total if run.total else 0.0
         failed = f", {run.failed} ended in an error" if run.failed else ""
-        bar.progress(min(share, 1.0), f"{markdown_text(run.run_id)}: {run.done} of {run.total} items{failed}")
+        words = f"{run.done} of {run.total} items{failed}" if run.total else "starting"
+        bar.progress(min(share, 1.0), f"{markdown_text(run.run_id)}: {words}")
         button.button(
             "Stop" if run.state == "running" else "Stopping",
             key=f"stop-{run.run_id}",

@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from curation_app import session_keys
 from curation_app.components import scorecard_view
 from curation_app.components.item_view import show_item
 from curation_app.components.next_step import show_next_step
@@ -22,7 +23,11 @@ _SUFFIXES = {"text": "txt", "markdown": "md", "html": "html", "junit": "xml", "j
 def _choose_run(runs: list[StoredRun]) -> StoredRun:
     by_id = {run.summary.run_id: run for run in runs}
     picked = st.selectbox(
-        "Run", list(by_id), format_func=lambda run_id: by_id[run_id].label, key="run", bind="query-params"
+        "Run",
+        list(by_id),
+        format_func=lambda run_id: by_id[run_id].label,
+        key=session_keys.SCORES_RUN,
+        bind="query-params",
     )
     return by_id[str(picked)]
 
