@@ -71,7 +71,8 @@ def _sections(comparison: Comparison) -> Iterator[tuple[str, Sequence[Change]]]:
 
 def _text_row(change: Change) -> str:
     interval = f"{change.low:+.3f} to {change.high:+.3f}"
-    figures = f"{change.before:>7.3f} {change.after:>7.3f} {change.difference:>+7.3f}  {interval:<17} {p_words(change.p_value):>6}"
+    before_after = f"{change.before:>7.3f} {change.after:>7.3f} {change.difference:>+7.3f}"
+    figures = f"{before_after}  {interval:<17} {p_words(change.p_value):>6}"
     overlap = "" if change.intervals_overlap or change.movement != "moved" else "; the intervals do not even overlap"
     return f"  {change.name:<23} {figures}  {change.items:>5}  {movement_words(change)}{overlap}"
 
