@@ -5,7 +5,8 @@ import streamlit as st
 from curation_app.components import compare_view
 from curation_app.components.next_step import show_next_step
 from curation_app.components.page_text import markdown_text
-from curation_app.service.comparing import compare_runs, earlier_runs
+from curation_app.components.sweep_view import show_sweep
+from curation_app.service.comparing import compare_runs, earlier_runs, stored_sweeps
 from curation_app.service.run_history import StoredRun, stored_runs
 from curation_app.service.set_places import set_names
 from curation_app.workspace import Workspace, app_workspace
@@ -50,12 +51,23 @@ def _show(workspace: Workspace) -> None:
     compare_view.show_causes(comparison)
 
 
+def _show_sweeps(workspace: Workspace) -> None:
+    st.subheader("Sweeps")
+    sweeps = stored_sweeps(workspace.runs_folder)
+    if not sweeps:
+        st.caption('A grid of settings at once: `errata sweep --grid top_k=1,3,5 --expect "recall rises with top_k"`')
+        return
+    chosen = st.selectbox("Sweep", list(sweeps), key="sweep", bind="query-params")
+    show_sweep(sweeps[str(chosen)])
+
+
 def main() -> None:
     """Draw the page."""
     st.title("Compare")
     st.caption("See what a change did: which figures moved by more than chance, and which items broke or were fixed.")
     try:
         _show(app_workspace())
+        _show_sweeps(app_workspace())
     except ErrataError as error:
         st.error(markdown_text(str(error), 1000))
         return

@@ -6,6 +6,7 @@ from pathlib import Path
 from curation_app.service.run_history import StoredRun, load_report
 from evalsets.baseline import BASELINE_NAME
 from evalsets.comparison import Change, Comparison, compare
+from evalsets.sweep import PLAN_NAME, Sweep, load_sweep
 
 WORSE, BETTER = "worse", "better"
 
@@ -43,3 +44,11 @@ def finding(comparison: Comparison) -> str:
 @lru_cache(maxsize=32)
 def _compare(before: Path, _before_ns: int, after: Path, _after_ns: int) -> Comparison:
     return compare(load_report(before), load_report(after))
+
+
+def stored_sweeps(runs_folder: Path) -> dict[str, Sweep]:
+    """Return the sweeps of a workspace by folder name, the newest first."""
+    folders = sorted(
+        (runs_folder / "sweeps").glob(f"*/{PLAN_NAME}"), key=lambda path: path.stat().st_mtime, reverse=True
+    )
+    return {path.parent.name: load_sweep(path.parent) for path in folders}

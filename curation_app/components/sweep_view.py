@@ -1,0 +1,62 @@
+"""A sweep on the screen: what was expected beside what came of it, one chart and one table."""
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from curation_app.components.figures import TITLES, percent
+from curation_app.components.ink import ink
+from curation_app.components.page_text import markdown_text
+from curation_app.service.comparing import verdict
+from evalsets.sweep import Sweep, SweepRow, settings_words
+
+_FIGURES = tuple(TITLES)
+_SHADES = ["#0f62a8", "#c2620c", "#8a9199"]
+
+
+def show_sweep(sweep: Sweep) -> None:
+    """Draw a sweep."""
+    expected, found = st.columns(2, gap="medium")
+    expected.markdown(f"**Expected, written down {sweep.written_at[:16].replace('T', ' ')}**")
+    expected.markdown(markdown_text(sweep.expectation, 1000))
+    found.markdown("**Found**")
+    found.markdown(markdown_text(sweep.finding or "nothing was run yet", 1000))
+    if not sweep.rows:
+        return
+    st.altair_chart(_chart(sweep), alt="Recall, accuracy and refusal rate at each point of the sweep")
+    st.dataframe(pd.DataFrame([_row(row) for row in sweep.rows]), hide_index=True, height="content")
+    st.caption("Verdicts are against the first row, by paired tests.")
+
+
+def _chart(sweep: Sweep) -> Any:
+    rows = [
+        {"point": settings_words(row.settings), "figure": TITLES[name], "value": value, "words": percent(value)}
+        for row in sweep.rows
+        for name in _FIGURES
+        if (value := getattr(row, name)) is not None
+    ]
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        x=alt.X("point:N", title="settings", sort=None, axis=alt.Axis(labelLimit=240, labelAngle=0)),
+        y=alt.Y("value:Q", title="share of items", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        detail="figure:N",
+    )
+    style: dict[str, Any] = {
+        "color": alt.Color("figure:N", title=None, sort=list(TITLES.values()), scale=alt.Scale(range=_SHADES)),
+        "strokeDash": alt.StrokeDash("figure:N", title=None, sort=list(TITLES.values())),
+    }
+    lines = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=45)).encode(**style)
+    words = base.mark_text(dy=-10, color=ink()).encode(text="words:N")
+    best = max(sweep.rows, key=lambda row: row.answer_accuracy)
+    title = f"Highest accuracy at {settings_words(best.settings)}: {percent(best.answer_accuracy)}"
+    return (lines + words).properties(height=290, title=title)
+
+
+def _row(row: SweepRow) -> dict[str, str]:
+    verdicts = {change.name: verdict(change) for change in row.changes}
+    cells = {"settings": settings_words(row.settings)}
+    for name in _FIGURES:
+        told = f" ({verdicts[name]})" if name in verdicts else ""
+        cells[TITLES[name]] = percent(getattr(row, name)) + told
+    return cells | {"run": row.status}
