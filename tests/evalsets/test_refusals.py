@@ -24,6 +24,8 @@ ABSTENTIONS = [
     "You asked about the roaming fee. I have no information about it.",
     "To integrate your phone system, unfortunately, I am unable to assist you.",
     "N/A",
+    "We could not find any information about this in our records.",
+    "We're unable to answer that question.",
     "There isn't enough information to answer. However, you can contact support for more details.",
 ]
 POLICIES = [
@@ -64,6 +66,10 @@ ANSWERS = [
     "Not all plans include roaming.",
     "I couldn't agree more, and I can't recommend it enough.",
     "Sharing your password is not allowed.",
+    "We cannot ship to PO boxes.",
+    "We are unable to accept returns of opened software.",
+    "Unfortunately, we can't refund orders after 30 days.",
+    "We cannot provide refunds once the goods are used.",
 ]
 OTHER_LANGUAGES = [
     "Das wei\u00df ich leider nicht.",
@@ -87,6 +93,9 @@ OTHER_LANGUAGES = [
     "O contexto n\u00e3o cont\u00e9m informa\u00e7\u00f5es sobre f\u00e9rias.",
     "Sorry, dat weet ik niet.",
     "Ik kan hierover geen informatie vinden.",
+    "Wir haben dazu leider keine Informationen.",
+    "We hebben hierover geen informatie gevonden.",
+    "Ich verstehe die Frage nicht.",
     "De documenten bevatten geen informatie over ouderschapsverlof.",
 ]
 OTHER_ANSWERS = [
@@ -99,6 +108,12 @@ OTHER_ANSWERS = [
     "N\u00e3o h\u00e1 taxa de cancelamento.",
     "Er zijn geen kosten aan verbonden.",
     "U kunt na 30 dagen niet meer annuleren.",
+    "Wir k\u00f6nnen Rechnungen nicht per Post schicken.",
+    "Ich kann Ihnen best\u00e4tigen, dass keine Geb\u00fchren anfallen.",
+    "Ik kan bevestigen dat er geen kosten aan verbonden zijn.",
+    "We kunnen geen pakketten naar postbussen sturen.",
+    "Nous ne pouvons pas rembourser apr\u00e8s 30 jours.",
+    "No podemos enviar a apartados de correos.",
 ]
 
 
