@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ from evalsets.words import tokens
 from ingest import daily
 from ingest.candidate_reading import read_candidates
 from ingest.candidates import Candidate
+from ingest.diagnosing import CorpusSearch, diagnosed
+from ingest.grouping import group_alike, recognise_known
 from ingest.log_store import LogStore
 from ingest.mining_state import (
     choose_all_logs,
@@ -86,6 +89,17 @@ def mine(
         connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
         connection.execute("SET preserve_insertion_order = false")
         return _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full)
+
+
+def prepared(
+    report: MiningReport, *, search: CorpusSearch | None = None, known: Mapping[str, str] | None = None
+) -> MiningReport:
+    """Return the report with its candidates diagnosed, grouped and compared with the current set.
+
+    `search` looks a question up in the corpus; `known` holds the questions of the current set by item id.
+    """
+    suggested = [diagnosed(candidate, search) for candidate in report.candidates]
+    return report._replace(candidates=tuple(recognise_known(group_alike(suggested), known or {})))
 
 
 def _mine(

@@ -1,11 +1,15 @@
 """Commands of mining: `mine`, `queue`, `signals` and `batch`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_line
 from curation_app.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from ingest.candidates import Candidate
 
 app = typer.Typer()
 
@@ -17,21 +21,17 @@ def mine(
     as_json: bool = JsonOption,
 ) -> None:
     """Find the interactions that were voted down, asked again, abandoned or declined, and queue them for review."""
-    from curation_app.review_store import ReviewStore
-    from ingest.log_store import LogStore
-    from ingest.mining import mine as run_mining
+    from curation_app.service.mining import mine_workspace
 
-    place = find_workspace(workspace)
-    settings = place.settings()
-    report = run_mining(LogStore(place.logs_path), settings.signals, settings.queue, full=full)
-    added = ReviewStore(place.review_path).add_candidates(list(report.candidates))
+    mined = mine_workspace(find_workspace(workspace), full=full)
+    report = mined.report
     if as_json:
         write_json(
             {
                 **report._replace(candidates=())._asdict(),
                 "by_signal": [count._asdict() for count in report.by_signal],
                 "candidates": len(report.candidates),
-                "new_candidates": added,
+                "new_candidates": mined.new_candidates,
             }
         )
         return
@@ -39,7 +39,7 @@ def mine(
         weak = f" ({count.weak:,} weak)" if count.weak else ""
         write_line(f"{count.signal:<14}{count.flagged:>9,}{weak}")
     say(f"{report.interactions:,} interactions, {report.read:,} read, {report.flagged:,} flagged.")
-    say(f"{len(report.candidates):,} candidates handed to review, {added:,} of them new.")
+    say(f"{len(report.candidates):,} candidates handed to review, {mined.new_candidates:,} of them new.")
     for note in report.notes:
         say(f"note: {note}")
 
@@ -55,25 +55,69 @@ def queue(
     from curation_app.review_queue import QueueFilter
     from curation_app.review_store import ReviewStore
 
-    place = find_workspace(workspace)
-    store = ReviewStore(place.review_path)
+    store = ReviewStore(find_workspace(workspace).review_path)
     page = store.queue_page(QueueFilter(signal=signal), page=1, page_size=limit)
-    rows = [
-        {
-            "candidate_id": row.candidate_id,
-            "priority": row.priority,
-            "signals": list(row.signals),
-            "question": row.question,
-        }
-        for row in page.rows
-    ]
+    listed = {row.candidate_id for row in page.rows}
+    candidates = {each.candidate_id: each for each, _ in store.candidates() if each.candidate_id in listed}
+    rows = [queue_entry(candidates[row.candidate_id]) for row in page.rows]
     if as_json:
         write_json({"total": page.total, "candidates": rows})
         return
-    for row in page.rows:
-        write_line(f"{row.priority:.2f}  {row.candidate_id}  {row.question}")
-        write_line(f"      {', '.join(row.signals)}")
+    for row in rows:
+        write_entry(row)
     say(f"{page.total:,} candidates; the first {len(page.rows):,} are listed.")
+
+
+def queue_entry(candidate: "Candidate", drawn_for: str = "") -> dict[str, Any]:
+    """Return what a list says of one candidate, JSON-ready."""
+    suggestion = candidate.suggestion
+    return {
+        "candidate_id": candidate.candidate_id,
+        "priority": candidate.priority,
+        "question": candidate.flagged_turn.question,
+        "reasons": [f"{hit.signal}: {hit.reason}" for hit in candidate.signals],
+        "sampling_signal": candidate.sampling_signal,
+        "inclusion_probability": candidate.inclusion_probability,
+        "group_size": candidate.group_size,
+        "known_item_id": candidate.known_item_id,
+        "suggestion": suggestion.model_dump(mode="json") if suggestion else None,
+        "drawn_for": drawn_for,
+    }
+
+
+def write_entry(entry: dict[str, Any]) -> None:
+    """Print one candidate and why it is there."""
+    write_line(f"{entry['priority']:.2f}  {entry['candidate_id']}  {' '.join(entry['question'].split())[:160]}")
+    if entry["drawn_for"]:
+        write_line(f"      drawn: {entry['drawn_for']}")
+    for reason in entry["reasons"]:
+        write_line(f"      {' '.join(reason.split())}")
+    if entry["group_size"] > 1:
+        write_line(f"      stands for {entry['group_size']} that ask the same")
+    if entry["known_item_id"]:
+        write_line(f"      already in the set as {entry['known_item_id']}")
+    if entry["suggestion"]:
+        write_line(f"      perhaps {entry['suggestion']['mode']}: {entry['suggestion']['evidence']}")
+
+
+@app.command()
+def batch(
+    workspace: Path | None = WorkspaceOption,
+    size: int = typer.Option(50, "--size", "-n", min=1, max=1000, help="How many candidates to draw."),
+    seed: int | None = typer.Option(None, "--seed", help="Draws the same batch again; default: queue.seed."),
+    as_json: bool = JsonOption,
+) -> None:
+    """Draw an afternoon's work: highest priority first, spread over groups, signals and weeks, with a control share."""
+    from curation_app.service.mining import draw_from_queue
+
+    drawn = draw_from_queue(find_workspace(workspace), size, seed=seed)
+    entries = [queue_entry(each.candidate, each.reason) for each in drawn.drawn]
+    if as_json:
+        write_json({"batch": drawn.name, "candidates": entries})
+        return
+    for entry in entries:
+        write_entry(entry)
+    say(f"batch {drawn.name}: {len(entries):,} candidates. Filter the Queue page by this batch to label it.")
 
 
 @app.command()

@@ -13,6 +13,7 @@ from curation_app.sample import CORPUS_PATH, LOG_PATH, MAPPING_PATH
 from curation_app.sample.truth import TurnTruth, read_truth
 from curation_app.service.freezing import FreezeForm, act_on_desk
 from curation_app.service.ingesting import add_corpus, run_ingest
+from curation_app.service.mining import mine_workspace
 from curation_app.service.running import RunRequest, carry_out
 from curation_app.service.set_places import set_folder
 from curation_app.service.starting import make_workspace
@@ -22,8 +23,7 @@ from evalsets.gate import GateResult, evaluate
 from evalsets.items import Author, AuthorKind, GoldChunk, Mode
 from evalsets.report import Report
 from ingest.candidates import Candidate
-from ingest.log_store import LogStore
-from ingest.mining import MiningReport, mine
+from ingest.mining import MiningReport
 
 SET_NAME = "failures"
 MAPPING_NAME = "help-desk"
@@ -162,10 +162,7 @@ def _is_filled(workspace: Workspace) -> bool:
 
 
 def _mine(workspace: Workspace) -> MiningReport:
-    settings = workspace.settings()
-    report = mine(LogStore(workspace.logs_path), settings.signals, settings.queue)
-    ReviewStore(workspace.review_path, settings.review).add_candidates(list(report.candidates))
-    return report
+    return mine_workspace(workspace).report
 
 
 def _run(workspace: Workspace, pipeline: str, tell: Tell) -> Report:

@@ -34,7 +34,7 @@ DOUBT = (
     r"\bi (?:want|need|would like|just want) to (?:confirm|verify|make sure)\b",
     r"\b(?:can|could) you (?:please )?(?:confirm|verify|clarify)\b",
     r"\b(?:be )?more (?:specific|concrete|precise)\b",
-    r"^what ?[?!]|\breally ?\?|\?!|!\?",
+    r"^what ?[?!]|\breally ?\?",
 )
 """The user questions the answer, or asks what was meant by it."""
 

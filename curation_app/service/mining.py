@@ -1,0 +1,71 @@
+"""Mine a workspace: signals over its log, suggestions by its corpus, and what its sets already hold."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from curation_app.review_store import ReviewStore
+from curation_app.service.set_places import set_folder
+from curation_app.workspace import Workspace
+from ingest.batches import Drawn, draw_batch
+from ingest.corpus_index import CorpusIndex, keep_current
+from ingest.diagnosing import CorpusSearch
+from ingest.log_store import LogStore
+from ingest.mining import MiningReport, mine, prepared
+
+
+class DrawnBatch(NamedTuple):
+    """A batch and the name it carries in the review store."""
+
+    name: str
+    drawn: list[Drawn]
+
+
+class MinedWorkspace(NamedTuple):
+    """What mining found and how many of the candidates are new to the review store."""
+
+    report: MiningReport
+    new_candidates: int
+
+
+def mine_workspace(workspace: Workspace, *, full: bool = False) -> MinedWorkspace:
+    """Mine what is new in the log and hand the candidates to the review store."""
+    settings = workspace.settings()
+    store = LogStore(workspace.logs_path)
+    report = prepared(
+        mine(store, settings.signals, settings.queue, full=full),
+        search=corpus_search(workspace, store),
+        known=known_questions(workspace),
+    )
+    added = ReviewStore(workspace.review_path, settings.review).add_candidates(list(report.candidates))
+    return MinedWorkspace(report, added)
+
+
+def corpus_search(workspace: Workspace, store: LogStore) -> CorpusSearch | None:
+    """Return a search of the workspace's corpus, its index brought up to date; None when there is no corpus."""
+    if not store.exists:
+        return None
+    index = CorpusIndex(workspace.index_folder)
+    keep_current(index, store)
+    chunks = index.count()
+    return CorpusSearch(index.search, chunks) if chunks else None
+
+
+def known_questions(workspace: Workspace) -> Mapping[str, str]:
+    """Return the questions of the workspace's default set by item id; empty when nothing is frozen yet."""
+    folder = set_folder(workspace)
+    if not folder.newest_version():
+        return {}
+    return {item.id: item.question for item in folder.load_whole().items}
+
+
+def draw_from_queue(workspace: Workspace, size: int, *, seed: int | None = None) -> DrawnBatch:
+    """Draw a batch from the candidates nobody has decided on, and mark them with its name in the review store."""
+    settings = workspace.settings()
+    store = ReviewStore(workspace.review_path, settings.review)
+    decided = store.verdicts().keys()
+    candidates = [candidate for candidate, _ in store.candidates()]
+    drawn = draw_batch(candidates, size, settings=settings.queue, seed=seed, leave_out=decided)
+    chosen = settings.queue.seed if seed is None else seed
+    name = f"{size}-seed-{chosen}"
+    store.add_candidates([each.candidate for each in drawn], batch=name)
+    return DrawnBatch(name, drawn)

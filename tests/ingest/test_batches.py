@@ -1,0 +1,127 @@
+from datetime import UTC, datetime, timedelta
+
+from ingest.batches import draw_batch, new_kinds_per_ten
+from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
+from ingest.diagnosing import CorpusSearch, suggest
+from ingest.grouping import group_alike, recognise_known
+from ingest.settings import QueueSettings
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def candidate(number: int, question: str = "", signal: str = "declined", **fields: object) -> Candidate:
+    asked = CandidateTurn(
+        interaction_id=f"log:{number}",
+        asked_at=START + timedelta(days=number),
+        question=question or f"Question about subject{number}",
+        answer="I could not find an answer to that.",
+    )
+    return Candidate.model_validate(
+        {
+            "candidate_id": f"c{number:03d}",
+            "interaction_id": asked.interaction_id,
+            "source": "log",
+            "signals": () if signal == "control" else (SignalHit(signal=signal, score=0.8, reason="It declined."),),
+            "priority": 0.0 if signal == "control" else round(0.9 - number / 1000, 4),
+            "sampling_signal": signal,
+            "inclusion_probability": 0.05 if signal == "control" else 1.0,
+            "turns": (asked,),
+            **fields,
+        }
+    )
+
+
+def test_a_batch_is_the_same_for_the_same_seed_in_any_order() -> None:
+    pool = [candidate(n, signal="control" if n % 3 == 0 else "declined") for n in range(60)]
+    first = [each.candidate.candidate_id for each in draw_batch(pool, 20, seed=4)]
+    assert [each.candidate.candidate_id for each in draw_batch(pool[::-1], 20, seed=4)] == first
+
+
+def test_another_seed_draws_other_controls() -> None:
+    pool = [candidate(n, signal="control") for n in range(200)]
+    settings = QueueSettings(control_share=1.0)
+    drawn = [{e.candidate.candidate_id for e in draw_batch(pool, 10, settings=settings, seed=s)} for s in (1, 2)]
+    assert drawn[0] != drawn[1]
+
+
+def test_a_batch_holds_its_share_of_controls_and_says_their_chance() -> None:
+    pool = [candidate(n, signal="control" if n < 50 else "declined") for n in range(150)]
+    drawn = draw_batch(pool, 40, settings=QueueSettings(control_share=0.25))
+    controls = [each for each in drawn if each.candidate.sampling_signal == "control"]
+    assert len(controls) == 10
+    assert "probability 0.05" in controls[0].reason
+
+
+def test_a_rarer_signal_of_lower_priority_gets_a_place() -> None:
+    pool = [candidate(n) for n in range(40)] + [candidate(90, signal="hand_off", priority=0.7)]
+    drawn = draw_batch(pool, 10, settings=QueueSettings(control_share=0))
+    assert "hand_off" in {each.candidate.sampling_signal for each in drawn}
+
+
+def test_one_of_a_group_is_drawn_and_what_was_decided_or_is_known_is_not() -> None:
+    pool = group_alike(
+        [candidate(1, "How do I cancel my plan?"), candidate(2, "how do I cancel my plan"), candidate(3)]
+    )
+    known = candidate(4, known_item_id="plans-1")
+    drawn = draw_batch([*pool, known], 10, leave_out={"c003"})
+    assert [each.candidate.candidate_id for each in drawn] == ["c001"]
+    assert "stands for 2" in drawn[0].reason
+
+
+def test_near_duplicates_across_weeks_form_one_group_with_its_dates() -> None:
+    grouped = group_alike([candidate(1, "How do I cancel my plan?"), candidate(30, "How do I cancel my plan please")])
+    assert {each.group_size for each in grouped} == {2}
+    assert len({each.group_id for each in grouped}) == 1
+    assert grouped[0].group_first_at == START + timedelta(days=1)
+    assert grouped[0].group_last_at == START + timedelta(days=30)
+
+
+def test_a_question_of_the_current_set_is_recognised() -> None:
+    known = recognise_known([candidate(1, "How do I cancel my plan?")], {"plans-1": "how do I cancel my plan"})
+    assert known[0].known_item_id == "plans-1"
+
+
+def test_a_different_question_is_not_taken_for_a_known_one() -> None:
+    known = recognise_known([candidate(1, "How do I cancel my plan?")], {"plans-1": "How do I change my password?"})
+    assert known[0].known_item_id == ""
+
+
+def searched(*passages: tuple[str, float]) -> CorpusSearch:
+    found = [CandidateChunk(chunk_id=chunk_id, score=score) for chunk_id, score in passages]
+    return CorpusSearch(lambda _question, limit: found[:limit], chunks=100)  # type: ignore[arg-type, return-value]
+
+
+def test_declined_with_a_strong_passage_in_the_corpus_suggests_a_refusal() -> None:
+    suggestion = suggest(candidate(1), searched(("k1", 14.0)))
+    assert suggestion is not None
+    assert (suggestion.mode, suggestion.gold_chunk_ids) == ("refusal", ("k1",))
+
+
+def test_declined_without_a_strong_passage_suggests_out_of_scope() -> None:
+    suggestion = suggest(candidate(1), searched(("k1", 1.0)))
+    assert suggestion is not None
+    assert suggestion.mode == "out_of_scope"
+
+
+def test_a_chunk_that_a_later_successful_turn_retrieved_is_suggested_as_gold() -> None:
+    failed = candidate(1, "How do I cancel?", signal="rephrased")
+    hit = failed.signals[0].model_copy(update={"evidence_interaction_id": "log:2"})
+    later = CandidateTurn(
+        interaction_id="log:2",
+        question="How do I cancel the Studio plan?",
+        answer="Choose Cancel under Billing.",
+        retrieved=(CandidateChunk(chunk_id="k7", text="Billing: choose Cancel to end a plan."),),
+    )
+    both = failed.model_copy(update={"signals": (hit,), "turns": (*failed.turns, later)})
+    suggestion = suggest(both)
+    assert suggestion is not None
+    assert (suggestion.mode, suggestion.gold_chunk_ids) == ("retrieval_miss", ("k7",))
+
+
+def test_a_control_has_no_suggestion() -> None:
+    assert suggest(candidate(1, signal="control"), searched(("k1", 14.0))) is None
+
+
+def test_new_kinds_per_ten_labels_fall_to_zero_when_nothing_new_shows() -> None:
+    kinds = ["refusal", "", "retrieval_miss", *["refusal"] * 7, *["", "refusal"] * 5, "out_of_scope"]
+    assert new_kinds_per_ten(kinds) == [2, 0, 1]
