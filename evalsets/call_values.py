@@ -65,11 +65,15 @@ def case_of(  # noqa: PLR0913 - what a case is made of
     retrieve_s: float | None = None,
     answer_s: float | None = None,
     verdict: Verdict | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> ScoredCase:
-    """Return the case a judge or metric sees; what failed is None or empty."""
+    """Return the case a judge or metric sees; what failed is None or empty.
+
+    `texts` gives the corpus's text by chunk id, for pipelines that hand over bare ids.
+    """
     return ScoredCase(
         item=item,
-        retrieved=_known_by_gold_id(item, retrieved.chunks) if retrieved else (),
+        retrieved=_known_by_gold_id(item, _with_texts(retrieved.chunks, texts)) if retrieved else (),
         answer=answer.text if answer else None,
         cited_ids=answer.cited_ids if answer else (),
         retrieve_s=retrieve_s,
@@ -96,6 +100,12 @@ def mix_in_planted(item: Item, retrieved: Retrieved) -> Retrieved:
         return retrieved._replace(chunks=chunks)
     natives = [rebuild_native(retrieved.form, chunk) for chunk in planted]
     return retrieved._replace(chunks=chunks, natives=(*retrieved.natives[:at], *natives, *retrieved.natives[at:]))
+
+
+def _with_texts(chunks: tuple[Chunk, ...], texts: Mapping[str, str] | None) -> tuple[Chunk, ...]:
+    if not texts or all(chunk.text for chunk in chunks):
+        return chunks
+    return tuple(chunk if chunk.text else chunk._replace(text=texts.get(chunk.chunk_id, "")) for chunk in chunks)
 
 
 def _known_by_gold_id(item: Item, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:

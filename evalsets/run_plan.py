@@ -1,9 +1,10 @@
 """What a run is made of, and the key by which each of its calls is known in the journal and the cache."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from evalsets.chunks import Chunk
 from evalsets.eval_set import EvalSet
 from evalsets.items import Item
 from evalsets.journal import CallKey
@@ -19,6 +20,8 @@ class CorpusState(NamedTuple):
 
     drift: Mapping[str, int] = {}
     gold_ids: frozenset[str] | None = None
+    read_texts: Callable[[], Mapping[str, str]] | None = None
+    """Reads the text of every chunk by id; called once, and only when a pipeline hands over bare ids."""
 
 
 class RunPlan:
@@ -46,6 +49,14 @@ class RunPlan:
         asked = {"pipeline": self.pipeline.fingerprint, "k": self.settings.k}
         configs = {step: digest({"step": step, **asked}) for step in self.pipeline.steps}
         return configs | {JUDGE_STEP: digest({"judge": self.judge.fingerprint, **asked})}
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return self.corpus.read_texts() if self.corpus.read_texts is not None else {}
+
+    def texts_for(self, chunks: Sequence[Chunk]) -> Mapping[str, str]:
+        """Return the corpus's texts when some of these chunks come without their own."""
+        return {} if all(chunk.text for chunk in chunks) else self._texts
 
     def key(self, item: Item, step: str, repeat: int) -> CallKey:
         """Return the key of one call. The judge sees the whole item; the pipeline its question and planted chunks."""

@@ -196,7 +196,8 @@ class Workers:
                     retrieved = outcome.value
                 case _:
                     answer = outcome.value
-        judged = await self._step(item, repeat, JUDGE_STEP, case_of(item, retrieved, answer), watched)
+        texts = self._plan.texts_for(retrieved.chunks) if retrieved else None
+        judged = await self._step(item, repeat, JUDGE_STEP, case_of(item, retrieved, answer, texts=texts), watched)
         return judged.status == "ok"
 
     async def _step(self, item: Item, repeat: int, name: str, given: Any, watched: Watched) -> Outcome:

@@ -49,10 +49,12 @@ def trials_of(plan: RunPlan, index: JournalIndex, item: Item, not_called: str) -
     for repeat in range(plan.settings.repeat):
         names = (*plan.pipeline.steps, JUDGE_STEP)
         found = {name: index.get(plan.key(item, name, repeat)) for name in names}
-        yield _trial(item, names, {name: record for name, record in found.items() if record is not None}, not_called)
+        records = {name: record for name, record in found.items() if record is not None}
+        yield _trial(plan, item, records, not_called)
 
 
-def _trial(item: Item, names: tuple[str, ...], records: Mapping[str, CallRecord], not_called: str) -> Trial:
+def _trial(plan: RunPlan, item: Item, records: Mapping[str, CallRecord], not_called: str) -> Trial:
+    names = (*plan.pipeline.steps, JUDGE_STEP)
     values = {name: decode(name, record.value) for name, record in records.items() if record.is_ok}
     retrieved, answer = _halves(values)
     verdict = values.get(JUDGE_STEP)
@@ -63,6 +65,7 @@ def _trial(item: Item, names: tuple[str, ...], records: Mapping[str, CallRecord]
         retrieve_s=_seconds(records.get("retrieve")),
         answer_s=_seconds(records.get("answer") or records.get("ask")),
         verdict=verdict,
+        texts=plan.texts_for(retrieved.chunks) if retrieved else None,
     )
     declined = answer is not None and case.refusal.is_refusal
     steps = dict(_step_results(names, records, not_called, declined=declined))

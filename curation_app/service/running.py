@@ -140,7 +140,11 @@ def _corpus_state(request: RunRequest, found: ResolvedSet, workspace: Workspace 
     texts = load_gold_texts(gold_texts_file(found.path)) if found.path is not None else {}
     counts = find_drift(found.eval_set, corpus, texts).counts()
     gold = {chunk_id for item in found.eval_set.items for chunk_id in item.gold_chunk_ids}
-    return CorpusState({kind.value: count for kind, count in counts.items() if count}, frozenset(gold & corpus.keys()))
+    return CorpusState(
+        {kind.value: count for kind, count in counts.items() if count},
+        frozenset(gold & corpus.keys()),
+        lambda: {chunk.chunk_id: chunk.text for chunk in surroundings(workspace, request.corpus).corpus()},
+    )
 
 
 def _settings(workspace: Workspace | None) -> Settings:

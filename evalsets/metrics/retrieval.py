@@ -61,8 +61,8 @@ def fact_recall(k: int) -> Metric:
         Half.RETRIEVAL,
         f"facts standing in the text of one of the first {k} chunks / all facts",
         "own; whole words, with case, white space, Unicode form and number formats folded",
-        lambda case: share_of_facts(case.item.answer_facts, *(chunk.text for chunk in case.retrieved[:k])),
-        undefined_when="the item has no facts",
+        lambda case: _facts_found(case, k),
+        undefined_when="the item has no facts, or no retrieved text is known",
     )
 
 
@@ -77,6 +77,11 @@ CUT: dict[str, Callable[[int], Metric]] = {
     "fact_recall": fact_recall,
 }
 """Metrics that take a cut-off, by the name that stands before the `@`."""
+
+
+def _facts_found(case: ScoredCase, k: int) -> float | None:
+    texts = [chunk.text for chunk in case.retrieved[:k]]
+    return None if texts and not any(texts) else share_of_facts(case.item.answer_facts, *texts)
 
 
 def _over_ids(name: str, measure: ranking.RankFormula, formula: str, trec: str, scale: Scale = Scale.GRADED) -> Metric:

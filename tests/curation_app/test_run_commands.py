@@ -98,6 +98,14 @@ def test_a_run_without_out_goes_to_the_workspace_with_clock_journal_and_summary(
     assert names == [".clock.json", ".journal.jsonl", ".json", ".summary.json"]
 
 
+def test_chunks_handed_over_as_bare_ids_are_scored_by_the_texts_of_the_corpus(workspace: Path) -> None:
+    (workspace / "desk.py").write_text(DESK)
+    assert run_playground("--pipeline", "desk:Desk", "--out", "desk.json") == 0
+    metrics = json.loads((workspace / "desk.json").read_text())["metrics"]
+    assert metrics["grounded_tokens"]["value"] == 1.0
+    assert metrics["fact_recall@10"]["value"] == 0.2
+
+
 def test_a_pipeline_of_errata_toml_is_called_by_name(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (workspace / "desk.py").write_text(DESK)
     with (workspace / "errata.toml").open("a") as file:
