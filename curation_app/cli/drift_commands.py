@@ -68,6 +68,8 @@ def _repair(name: str, corpus: Mapping[str, Chunk], workspace: Path | None, *, n
     drifted = drift_in_workspace(space, name, corpus)
     repairs = sum(each.kind in REPAIRABLE for each in drifted.report.gold)
     waiting = len(drifted.report.for_review())
+    if drifted.held_out_drift:
+        say(f"{drifted.held_out_drift} gold chunk(s) of held-out items need a person: run errata drift on their file")
     if repairs:
         stamp = Stamp(note or f"Repaired {repairs} gold chunk(s) that moved or were merged", person(by))
         result = repair(plan_repair(space, name, drifted, stamp))

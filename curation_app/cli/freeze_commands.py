@@ -36,6 +36,12 @@ def freeze(
     signed_off_by: str = SignedOption,
     allow: list[str] = AllowOption,
     reason: str = ReasonOption,
+    threshold: list[str] = typer.Option(
+        [],
+        "--threshold",
+        metavar="NAME=BAR",
+        help="A bar of the scorecard, of the whole set or of a tag (TAG:NAME=BAR).",
+    ),
     workspace: Path | None = WorkspaceOption,
     as_json: bool = JsonOption,
 ) -> None:
@@ -52,8 +58,22 @@ def freeze(
         waiting = len(accepted) - len(items)
         if waiting:
             say(f"{waiting} accepted label(s) wait: {_reasons(accepted)}")
-    plan = plan_items(space, name, items, _stamp(note, by, signed_off_by, allow, reason))
+    stamp = _stamp(note, by, signed_off_by, allow, reason)._replace(thresholds=_thresholds(threshold))
+    plan = plan_items(space, name, items, stamp)
     _report_freeze(freeze_plan(space, plan), as_json=as_json)
+
+
+def _thresholds(written: list[str]) -> dict[str, float] | None:
+    from evalsets.errors import BadInputError
+
+    bars = {}
+    for each in written:
+        name, _, bar = each.rpartition("=")
+        try:
+            bars[name] = float(bar)
+        except ValueError as error:
+            raise BadInputError(f"--threshold {each!r}: write NAME=BAR, as in recall=0.8.") from error
+    return bars or None
 
 
 def _reasons(accepted: "list[AcceptedItem]") -> str:

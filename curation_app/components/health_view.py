@@ -94,7 +94,11 @@ def show_drift(drifted: Drifted | None) -> None:
     if drifted is None:
         st.info("No corpus is loaded. `errata corpus add FILE` loads one.")
         return
-    report = drifted.report
+    report = drifted.shown
+    if drifted.held_out_drift:
+        st.warning(
+            f"{drifted.held_out_drift} gold chunk(s) of held-out items need a person; see `errata drift` on their file."
+        )
     if report.fits:
         st.success(f"All {len(report.gold)} gold chunks stand in the corpus as they were labelled.")
         return

@@ -17,7 +17,7 @@ from evalsets.errors import BadInputError
 from evalsets.eval_set import AllowedCheck, EvalSet
 from evalsets.freezing import FreezePlan, FreezeResult, Stamp, publish, revise
 from evalsets.gold_texts import gold_texts_file, load_gold_texts
-from evalsets.items import Item
+from evalsets.items import Item, Split
 from evalsets.set_changes import replacing
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
 
@@ -30,6 +30,19 @@ class Drifted(NamedTuple):
     report: DriftReport
     eval_set: EvalSet
     corpus: Mapping[str, Chunk]
+
+    @property
+    def shown(self) -> DriftReport:
+        """The report without held-out items, which are not shown on pages or in the queue."""
+        held = {item.id for item in self.eval_set.items if item.split is Split.HOLDOUT}
+        kept = tuple(gold for gold in self.report.gold if gold.item_id not in held)
+        return self.report.model_copy(update={"gold": kept})
+
+    @property
+    def held_out_drift(self) -> int:
+        """How many gold chunks of held-out items need a person; only their number is told."""
+        counts = (len(gold) for gold in self.report.for_review().values())
+        return sum(counts) - sum(len(gold) for gold in self.shown.for_review().values())
 
 
 def drift_of(reference: str, corpus_file: Path | None, workspace: Path | None) -> Drifted:
@@ -81,7 +94,7 @@ def repair(plan: FreezePlan) -> FreezeResult:
 
 def send_to_review(workspace: Workspace, drifted: Drifted) -> int:
     """Put the items whose gold a person has to look at into the review queue; return how many were new there."""
-    waiting = drifted.report.for_review()
+    waiting = drifted.shown.for_review()
     candidates = [_candidate(drifted, drifted.eval_set.by_id[id_], gold) for id_, gold in waiting.items()]
     if not candidates:
         return 0
