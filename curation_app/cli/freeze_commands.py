@@ -72,7 +72,7 @@ def _thresholds(written: list[str]) -> dict[str, float] | None:
         try:
             bars[name] = float(bar)
         except ValueError as error:
-            raise BadInputError(f"--threshold {each!r}: write NAME=BAR, as in recall=0.8.") from error
+            raise BadInputError(f"--threshold {each!r}: write NAME=BAR, as in context_recall=0.8.") from error
     return bars or None
 
 

@@ -143,12 +143,12 @@ def git_setup(
 def git_diff(
     path: str = typer.Argument(..., help="Path in the repository."),
     old_file: Path = typer.Argument(..., help="The file before."),
-    _old_hex: str = typer.Argument(...),
-    _old_mode: str = typer.Argument(...),
+    _old_hex: str = typer.Argument(..., help="Hash of the file before; git gives it."),
+    _old_mode: str = typer.Argument(..., help="Mode of the file before; git gives it."),
     new_file: Path = typer.Argument(..., help="The file after."),
-    _new_hex: str = typer.Argument(...),
-    _new_mode: str = typer.Argument(...),
-    _rest: list[str] = typer.Argument(None),
+    _new_hex: str = typer.Argument(..., help="Hash of the file after; git gives it."),
+    _new_mode: str = typer.Argument(..., help="Mode of the file after; git gives it."),
+    _rest: list[str] = typer.Argument(None, help="What git adds for a renamed file."),
 ) -> None:
     """Print how two states of a file differ; git calls this."""
     from curation_app.service.git_driver import driver_diff
