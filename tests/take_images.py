@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from curation_app.labels import DecisionKind, LabelContent
 from curation_app.review_store import Decision
@@ -78,7 +78,7 @@ def _fill_in(page: Page) -> None:
     page.keyboard.type(fact)
     page.wait_for_timeout(1500)
     page.keyboard.press("Escape")
-    page.wait_for_function("() => document.querySelector('.status')?.textContent.includes('saved at')", timeout=30_000)
+    expect(page.locator(".status")).to_contain_text("saved at", timeout=60_000)
     page.wait_for_timeout(1200)
 
 

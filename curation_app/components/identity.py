@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from curation_app.session_keys import remember_reviewer, reviewer_name, widget_value
+from curation_app.session_keys import forget_reviewer, is_asked_again, remember_reviewer, reviewer_name, widget_value
 
 _COOKIE = "errata_reviewer"
 _NAME_FIELD = "reviewer-name"
@@ -15,11 +15,11 @@ def current_reviewer() -> str:
     """Return the reviewer's name; empty when it has to be asked for first."""
     if has_login():
         return str(st.user.get("email") or st.user.get("name") or "") if st.user.is_logged_in else ""
-    if not reviewer_name():
+    if not reviewer_name() and not is_asked_again():
         remembered = st.context.cookies.get(_COOKIE, "")
         if remembered:
             remember_reviewer(_tidy(_unquoted(remembered)))
-    return reviewer_name() or _tidy(str(st.user.get("email") or ""))
+    return reviewer_name() or ("" if is_asked_again() else _tidy(str(st.user.get("email") or "")))
 
 
 def has_login() -> bool:
@@ -40,6 +40,14 @@ def ask_reviewer() -> None:
     with st.form("who", width=420):
         st.text_input("Your name", key=_NAME_FIELD, max_chars=_MAX_NAME)
         st.form_submit_button("Start", type="primary", on_click=_keep_name)
+
+
+def change_reviewer() -> None:
+    """Offer to log out, or to give another name, to whoever sits down next."""
+    if has_login():
+        st.button("Log out", type="tertiary", on_click=st.logout)
+    else:
+        st.button(f"Not {current_reviewer()}? Give another name", type="tertiary", on_click=forget_reviewer)
 
 
 def keep_in_browser(name: str) -> None:

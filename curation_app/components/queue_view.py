@@ -8,14 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from curation_app import session_keys
-from curation_app.components.identity import current_reviewer
+from curation_app.components.identity import change_reviewer, current_reviewer
+from curation_app.components.item_extras import progress_html
 from curation_app.components.page_text import plain_line
 from curation_app.review_queue import CandidateState, QueueFilter, QueueRow, QueueSort
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.labelling import Desk
+from curation_app.service.overview import overview
 from evalsets.items import Mode
+from ingest.settings import DEFAULT_WEIGHTS
 
 PAGE_SIZE = 50
+_TENS_SHOWN = 8
 _CHOICES = {
     "signal": "Signal",
     "mode": "Suggested mode",
@@ -39,6 +43,10 @@ def show(desk: Desk) -> None:
     filters = _filters(desk)
     page_number = session_keys.queue_page_number()
     page = desk.store.queue_page(filters, page=page_number, page_size=PAGE_SIZE)
+    if page.total and not page.rows:
+        # A narrower filter has fewer pages than the one that was open.
+        page_number = session_keys.back_to_first_page()
+        page = desk.store.queue_page(filters, page=page_number, page_size=PAGE_SIZE)
     _start(desk, filters, page.total)
     if not page.rows:
         st.info("No candidate fits these filters. Clear one of them, or mine more: `errata mine`.")
@@ -55,6 +63,7 @@ def show(desk: Desk) -> None:
     pages = math.ceil(page.total / PAGE_SIZE)
     if pages > 1:
         st.pagination(pages, key=session_keys.QUEUE_PAGE, bind="query-params")
+    change_reviewer()
     rows = selected["selection"]["rows"]
     if rows:
         _open(desk, page.rows[rows[0]].candidate_id, filters)
@@ -103,8 +112,32 @@ def _start(desk: Desk, filters: QueueFilter, total: int) -> None:
         st.markdown(f"**{total:,}** candidates, **{left:,}** for you to label")
         begin = partial(session_keys.start_labelling, filters)
         st.button("Label these", type="primary", disabled=not left, on_click=begin)
+        with st.popover("How priority is reckoned"):
+            _explain_priority(desk)
+    progress = overview(desk.workspace, current_reviewer(), desk.settings.review).progress
+    if progress.labels:
+        news = ", ".join(map(str, progress.new_kinds[-_TENS_SHOWN:]))
+        st.html(progress_html(progress))
+        st.caption(
+            f"New kinds of failure in each ten labels, latest last: {news}. When twenty in a row show none, stop."
+        )
     if session_keys.wants_label_page():
         st.switch_page("pages/label.py")
+
+
+def _explain_priority(desk: Desk) -> None:
+    st.write(
+        "Each signal raises an item by its weight times how sure it is; several signals add up, and what many people "
+        "asked comes earlier. Change a weight under [queue] in errata.toml."
+    )
+    weights = {signal: desk.settings.queue.weight(signal) for signal in DEFAULT_WEIGHTS}
+    st.dataframe(
+        [
+            {"signal": signal.replace("_", " "), "weight": weight}
+            for signal, weight in sorted(weights.items(), key=lambda each: -each[1])
+        ],
+        hide_index=True,
+    )
 
 
 def _open(desk: Desk, candidate_id: str, filters: QueueFilter) -> None:

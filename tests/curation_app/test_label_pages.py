@@ -159,3 +159,13 @@ def test_every_page_of_the_app_runs_on_an_empty_workspace() -> None:
     for page in sorted((Path(APP).parent / "pages").glob("*.py")):
         if page.stem != "__init__":
             opened(page.stem)
+
+
+def test_a_narrower_filter_leaves_no_empty_page_behind(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(n) for n in range(60)])
+    app = opened("queue")
+    app.session_state["page"] = 2
+    app.run()
+    app.text_input(key="text").set_value("(7)").run()
+    assert not app.exception
+    assert "**1** candidates" in app.markdown[1].value

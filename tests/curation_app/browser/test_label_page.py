@@ -48,6 +48,7 @@ def test_ten_items_are_labelled_by_keyboard_alone(
     ann.page.wait_for_selector("text=kb-004#0")
     ann.settle()
     ann.press("Escape")
+    ann.page.wait_for_function("() => 'c' in window.__errataLabel.data.chunks")
     ann.press("c")
     assert "gold: kb-004#0" in ann.page.inner_text(".errata-evidence")
     ann.write("Expected answer", "By mail within one month.")
@@ -263,3 +264,21 @@ def test_the_screen_fits_1440_by_900_and_never_scrolls_sideways_at_1024(
     assert ann.page.evaluate(f"{main}.scrollHeight - {main}.clientHeight") <= 0
     ann.page.set_viewport_size({"width": 1024, "height": 768})
     assert ann.page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
+
+
+def test_the_name_is_asked_once_remembered_and_can_be_handed_over(
+    server: Any, reviewer: Seat, add_candidates: Callable[[int], None]
+) -> None:
+    add_candidates(2)
+    server.start()
+    someone = reviewer("")
+    someone.open("queue")
+    someone.page.get_by_label("Your name").fill("Ann")
+    someone.page.get_by_label("Your name").press("Enter")
+    someone.page.get_by_text("Ann · workspace").wait_for(timeout=30_000)
+    someone.page.wait_for_timeout(500)
+    someone.page.reload()
+    someone.page.get_by_role("button", name="Not Ann? Give another name").click(timeout=30_000)
+    someone.page.get_by_label("Your name").fill("Bob")
+    someone.page.get_by_label("Your name").press("Enter")
+    someone.page.get_by_text("Bob · workspace").wait_for(timeout=30_000)
