@@ -85,6 +85,14 @@ def update(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
         rebuild(connection)
 
 
+def ensure_in_step(connection: duckdb.DuckDBPyConnection) -> None:
+    """Count every day again when an ingest too large to wait for it has left that to its first reader."""
+    if not connection.execute(_IN_STEP).fetchall()[0][0]:
+        connection.begin()
+        rebuild(connection)
+        connection.commit()
+
+
 def rebuild(connection: duckdb.DuckDBPyConnection) -> None:
     """Count every day again from the interactions."""
     for table in _TABLES:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from ingest import daily
+
 
 class DailyFilter(NamedTuple):
     """What is looked at; None does not narrow. An unknown model or prompt version is the empty string."""
@@ -93,6 +95,7 @@ _NO_LATENCY = Latency()
 
 def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str = "day") -> list[DayFigures]:
     """Return the figures of each group of `by` (one of GROUPS) that has turns, in order of the group."""
+    daily.ensure_in_step(connection)
     values = filters._asdict()
     group = GROUPS[by]
     turns = connection.execute(

@@ -1,6 +1,7 @@
 """The ingest itself: files in, redacted rows into the store in committed groups, and an account of every record."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -11,8 +12,12 @@ import duckdb
 
 from evalsets.errors import BadInputError
 from ingest import daily
+from ingest.adapters import get_adapter
+from ingest.adapters.mapping import MappingAdapter
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.assembling import assemble_traces
+from ingest.fast_plan import FAST_BYTES, fast_plan
+from ingest.fast_reading import fast_stage, odd_blocks
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, ReportTally
 from ingest.log_store import LogStore
@@ -25,10 +30,13 @@ from ingest.reading_jobs import WORKERS, Readers, StagedBlock, Way, readers
 from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
+from ingest.staging import StagedRows
 from ingest.storing import GroupWriter, KnownFiles, file_digest, finish_ingest, start_ingest
 from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
 
 _MANY_BYTES = 12 << 20
+_MOST_COUNTED_BY_DAY = 100_000
+"""Larger ingests leave the numbers by day to their first reader."""
 
 
 class Progress(NamedTuple):
@@ -166,7 +174,8 @@ class _Run:
             self._advance(entry.size, file.name)
             return
         with _digest_beside(file.path) as digest:
-            self._read_file(entry, account, writer)
+            if not self._read_fast(entry, account, writer):
+                self._read_file(entry, account, writer)
             writer.note_file(file_digest=digest.result(), way_digest=way, account=account)
 
     def _take_known(self, account: FileAccount, known: FileAccount, writer: GroupWriter) -> None:
@@ -174,6 +183,42 @@ class _Run:
             setattr(account, name, getattr(known, name))
         account.is_unchanged = True
         writer.counts = writer.counts.plus(MergeCounts(unchanged=known.interactions))
+
+    def _read_fast(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> bool:
+        """Read a large log of plain fields with DuckDB; say whether that was possible."""
+        mapping = self._mapping_of(entry)
+        if mapping is None or entry.way is None or entry.size < FAST_BYTES:
+            return False
+        plan = fast_plan(mapping, entry.probe, entry.way.way.privacy)
+        if plan is None:
+            return False
+        here = self._readers(entry.way.way).here
+        with fast_stage(self.store.path.parent, entry.probe.file.path, plan, mapping, here.redactor) as stage:
+            odd = stage.fill()
+            if odd is None:
+                return False
+            for block in odd_blocks(account.file, odd):
+                staged = here.read(block)
+                self._account(account, staged, 0)
+                writer.add(staged, entry.way)
+            votes = StagedRows(votes=list(stage.votes()), redactions=Counter(here.redactor.counts))
+            here.redactor.counts.clear()
+            self.tally.redactions.update(votes.redactions)
+            writer.add(here.as_block(votes), entry.way)
+            writer.merge_stage(stage)
+            clean = stage.rows - len(odd)
+        account.read += clean
+        account.interactions += clean
+        self.records += clean
+        self._advance(entry.size, account.file)
+        return True
+
+    @staticmethod
+    def _mapping_of(entry: _Probed) -> MappingFile | None:
+        if entry.way is None or entry.way.way.mapping is not None:
+            return entry.way.way.mapping if entry.way else None
+        adapter = get_adapter(entry.way.way.adapter)
+        return adapter.mapping if isinstance(adapter, MappingAdapter) else None
 
     def _read_file(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> None:
         first_line = 0
@@ -235,8 +280,10 @@ class _Run:
         ingest_id = writer.ingest_id
         connection.begin()
         votes = self._bound(connection, ingest_id)
-        if writer.counts.new + writer.counts.changed + writer.counts.votes:
-            daily.update(connection, ingest_id)
+        written = writer.counts.new + writer.counts.changed
+        if written + writer.counts.votes:
+            if written <= _MOST_COUNTED_BY_DAY:
+                daily.update(connection, ingest_id)
             for caution in session_cautions(connection, ingest_id):
                 self.tally.caution(caution)
         report = self.tally.report()

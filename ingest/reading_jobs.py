@@ -58,7 +58,7 @@ class RowReader:
 
     def read(self, read: ReadBlock) -> StagedBlock:
         """Stage one block and add what the file layer says about it, as tables."""
-        return self._as_tables(self.staged(read))
+        return self.as_block(self.staged(read))
 
     def staged(self, read: ReadBlock) -> StagedRows:
         """Stage one block and add what the file layer says about it."""
@@ -73,7 +73,7 @@ class RowReader:
 
     def assemble(self, traces: Iterable[Trace]) -> StagedBlock:
         """Stage the interactions of traces whose spans are all there, as tables."""
-        return self._as_tables(self.assembled(list(traces)))
+        return self.as_block(self.assembled(list(traces)))
 
     def assembled(self, traces: list[Trace]) -> StagedRows:
         """Stage the interactions of traces; their spans were redacted when they were staged."""
@@ -95,7 +95,8 @@ class RowReader:
         return rows
 
     @staticmethod
-    def _as_tables(rows: StagedRows) -> StagedBlock:
+    def as_block(rows: StagedRows) -> StagedBlock:
+        """Return staged, redacted rows as tables with the rest of their account."""
         tables = as_tables(rows)
         rest = StagedRows(
             skips=rows.skips,

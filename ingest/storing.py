@@ -12,9 +12,10 @@ from ingest.adapters import family_of
 from ingest.adapters.base import Reject
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables
+from ingest.fast_reading import FastStage
 from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import LogStore
-from ingest.merging import MergeCounts, merge
+from ingest.merging import MergeCounts, merge, merge_staged
 from ingest.reading_jobs import StagedBlock
 from ingest.span_staging import StagedSpans, append_spans
 from ingest.way_finding import FileWay
@@ -78,6 +79,19 @@ class GroupWriter:
         """Gather interactions put together from staged spans; `write` stores them."""
         self._tables.append(block.tables)
         self._rejects.extend(_NotedReject(reject, "assembly") for reject in block.rest.rejects)
+
+    def merge_stage(self, stage: FastStage) -> None:
+        """Merge what was read fast, slice by slice, each in a unit of work and a transaction of its own."""
+        stage.close()
+        place = str(stage.path).replace("'", "''")
+        for first, end in stage.slices():
+            with self.store.unit() as connection:
+                connection.execute(f"ATTACH '{place}' AS stage (READ_ONLY)")
+                connection.begin()
+                for statement in stage.views(first, end):
+                    connection.execute(statement)
+                self.counts = self.counts.plus(merge_staged(connection, ingest_id=self.ingest_id))
+                connection.commit()
 
     def note_file(self, *, file_digest: str, way_digest: str, account: FileAccount) -> None:
         """Note that a file was read to its end, to be stored with or after its last rows."""
