@@ -35,8 +35,24 @@ EXAMPLES = {
     "pipelines": """\
 # What `errata run --pipeline NAME` and the Scores page call. The keyword pipeline is always there.
 # [pipelines.mine]
-# kind = "python"
+# kind = "python"                         # an object with retrieve and answer, a class or factory, or one ask(question)
 # target = "my_package.rag:pipeline"
+# version = "2026-11-30"                  # change it when the code behind the same name has changed
+# [pipelines.service]
+# kind = "http"                           # answer and chunks are found by JMESPath
+# url = "https://desk.example.com/ask"
+# body = { question = "{question}", top_k = "{k}" }
+# answer = "data.answer"
+# chunks = "data.passages"
+# headers = { Authorization = "Bearer ${DESK_TOKEN}" }
+# [pipelines.model]
+# kind = "chat"                           # an OpenAI-compatible endpoint over the keyword search of the chunk store
+# base_url = "http://127.0.0.1:8000/v1"
+# model = "my-model"
+# api_key = "${OPENAI_API_KEY}"
+# [pipelines.recorded]
+# kind = "recorded"
+# path = "responses.jsonl"
 """,
 }
 """Written by hand for the tables whose keys the user chooses."""
