@@ -7,6 +7,7 @@ import orjson
 
 from ingest.adapters.base import Span
 from ingest.adapters.flat_spans import events_of, is_blank
+from ingest.adapters.mlflow_reader import in_known_schema
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects import facts_of
 from ingest.traces.dialects.raw_span import RawSpan
@@ -65,6 +66,7 @@ def trace_in(value: Any) -> MlflowTrace | None:
         return None
     whole_trace = parsed(value.get("trace")) if "trace" in value else value
     if isinstance(whole_trace, dict) and isinstance(whole_trace.get("info"), dict):
+        whole_trace = in_known_schema(whole_trace)
         return _trace_of(whole_trace["info"], object_in(whole_trace.get("data")).get("spans"))
     is_frame = ("trace_id" in value or "request_id" in value) and isinstance(parsed(value.get("spans")), list)
     has_info = any(key in value for key in ("execution_duration", "execution_time_ms", "trace_metadata"))

@@ -1,6 +1,7 @@
 """Shapes of vendors' exports beyond the samples: decorators, older APIs, scores of every kind, offloaded payloads."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -243,6 +244,15 @@ def test_mlflow_reads_function_arguments_tools_and_expectations() -> None:
 def test_mlflow_traces_without_spans_fall_back_to_their_previews() -> None:
     made = mlflow_trace([], request_preview='{"question": "where?"}', response_preview='"there"').only
     assert (made.question, made.answer, made.latency_ms) == ("where?", "there", None)
+
+
+def test_mlflow_traces_of_a_newer_schema_are_read_by_mlflow_tracing_where_it_is_installed(shared_folder: Path) -> None:
+    pytest.importorskip("mlflow")
+    line = (shared_folder / "logs" / "mlflow_traces.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    trace = json.loads(line)
+    known = read_values(MLFLOW, [trace]).only
+    trace["info"]["trace_metadata"]["mlflow.trace_schema.version"] = "4"
+    assert read_values(MLFLOW, [trace]).only == known
 
 
 def test_phoenix_annotations_of_traces_sessions_and_models_keep_their_target_and_kind() -> None:
