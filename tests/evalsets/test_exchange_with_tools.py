@@ -64,6 +64,38 @@ made = [CreateDatasetItemRequest(**row) for row in rows]
 found = [[i.input['question'], i.expected_output['answer']] for i in made]
 """,
     ),
+    "mlflow": (
+        ("mlflow",),
+        """
+import mlflow
+mlflow.set_tracking_uri('sqlite:///mlflow.db')
+from mlflow.genai.datasets import create_dataset
+dataset = create_dataset(name='hard')
+dataset.merge_records(json.load(open('mlflow-records.json', encoding='utf-8')))
+rows = dataset.to_df().to_dict('records')
+found = [[row['inputs']['question'], (row['expectations'] or {}).get('expected_response', '')] for row in rows]
+""",
+    ),
+    # The client sends what it is given; what it would post must be what the file holds.
+    "phoenix": (
+        ("arize-phoenix-client",),
+        """
+import httpx
+from phoenix.client import Client
+document = json.load(open('phoenix-dataset.json', encoding='utf-8'))
+sent = {}
+def keep(request):
+    sent.update(json.loads(request.content))
+    return httpx.Response(500)
+client = Client(http_client=httpx.Client(transport=httpx.MockTransport(keep), base_url='http://localhost'))
+try:
+    client.datasets.create_dataset(**{key: document[key] for key in ('name', 'inputs', 'outputs', 'metadata')})
+except Exception:
+    pass
+assert all(sent[key] == document[key] for key in ('name', 'inputs', 'outputs', 'metadata'))
+found = [[i['question'], o['answer']] for i, o in zip(sent['inputs'], sent['outputs'])]
+""",
+    ),
     "qrels": (
         ("ir-measures",),
         """
