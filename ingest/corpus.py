@@ -84,7 +84,11 @@ def add(paths: Iterable[str | Path], store: LogStore) -> CorpusReport:
 
 
 def add_from_logs(store: LogStore) -> CorpusReport:
-    """Add every chunk with a text that was ever retrieved; of several texts of one id the one last asked for stays."""
+    """Add every chunk with a text that was ever retrieved and that the corpus lacks.
+
+    Of several texts of one id the one last asked for is taken. What the corpus has from files stays as it is: a log
+    holds old states of chunks, redacted.
+    """
     report = CorpusReport()
     with store.unit() as connection:
         rows = connection.execute(_SEEN_IN_LOGS).fetchall()
@@ -96,6 +100,7 @@ _SEEN_IN_LOGS = """
 SELECT r.chunk_id, coalesce(arg_max(r.doc_id, i.asked_at), r.chunk_id), 0, arg_max(t.text, i.asked_at)
 FROM retrieved AS r
 JOIN chunk_texts AS t USING (text_hash)
+ANTI JOIN corpus_chunks AS known ON known.chunk_id = r.chunk_id
 JOIN (
     SELECT interaction_id, coalesce(asked_at, 'epoch'::TIMESTAMPTZ) AS asked_at FROM interactions
 ) AS i USING (interaction_id)

@@ -54,8 +54,9 @@ ORDER BY coalesce(asked_at, 'epoch'::TIMESTAMPTZ), interaction_id
 _PARQUET = """
 COPY (
     SELECT i.interaction_id, source, session_id, user_id, asked_at, question, answer,
-        coalesce(retrieved, []) AS retrieved, feedback, feedback_comment, model, prompt_version, latency_ms, input_tokens, output_tokens, cost, error,
-        stream_cut, metadata, coalesce(strftime(asked_at AT TIME ZONE 'UTC', '%Y-%m-%d'), 'unknown') AS day
+        coalesce(retrieved, []) AS retrieved, feedback, feedback_comment, model, prompt_version, latency_ms,
+        input_tokens, output_tokens, cost, error, stream_cut, metadata,
+        coalesce(strftime(asked_at AT TIME ZONE 'UTC', '%Y-%m-%d'), 'unknown') AS day
     FROM interactions AS i LEFT JOIN (
         SELECT r.interaction_id,
             list({'chunk_id': r.chunk_id, 'doc_id': r.doc_id, 'text': t.text, 'score': r.score, 'rank': r.rank,

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from evalsets.chunks import chunk_text_hash
 from ingest.adapters.mapping_file import MappingFile
+from ingest.adapters.mapping_paths import compile_path
 from ingest.adapters.mapping_values import mapped_value
 from ingest.fast_plan import FastPlan, with_missing
 from ingest.interaction import FeedbackEvent
@@ -101,12 +102,9 @@ class FastStage:
             return
         mapped = self.plan.mapped
         patch = "{" + ", ".join(f"{_json_key(key)}: null" for key in mapped) + "}"
+        options = f"maximum_object_size = {_LARGEST_OBJECT}, ignore_errors = {ignore_errors}"
         self.connection.execute(
-            "CREATE OR REPLACE TABLE rests AS SELECT CASE WHEN list_has_all($mapped, json_keys(json)) THEN NULL"
-            " ELSE nullif(CAST(json_merge_patch(json, CAST($patch AS JSON)) AS VARCHAR), '{}') END AS rest"
-            " FROM read_json_objects($log, format = 'newline_delimited',"
-            f" maximum_object_size = {_LARGEST_OBJECT}, ignore_errors = {ignore_errors})",
-            {"log": str(self.log), "mapped": mapped, "patch": patch},
+            _REST.replace("{options}", options), {"log": str(self.log), "mapped": mapped, "patch": patch}
         )
 
     def _odd_lines(self) -> list[OddLine] | None:
@@ -215,6 +213,18 @@ class FastStage:
     def _count(self, query: str) -> int:
         return int(self.connection.execute(query).fetchall()[0][0])
 
+    def missing_paths(self, sample: list[Any]) -> list[str]:
+        """Return the mapped keys that neither the sample nor any clean row has."""
+        section = self.mapping.interactions
+        specs = section.fields() if section else {}
+        sums = ", ".join(f"count({name})" for name in self.plan.fields)
+        counts = self.connection.execute(f"SELECT {sums} FROM log_rows").fetchall()[0]  # noqa: S608 - our own names
+        return [
+            specs[name].path
+            for name, count in zip(self.plan.fields, counts, strict=True)
+            if not count and not any(compile_path(specs[name].path).is_in(value) for value in sample)
+        ]
+
     def slices(self) -> Iterator[tuple[int, int]]:
         """Yield the row ranges to merge one after the other."""
         for first in range(0, self.rows, SLICE_ROWS):
@@ -241,8 +251,9 @@ class FastStage:
             f"""CREATE OR REPLACE TEMP VIEW staged_interactions AS
             SELECT r.rowid AS row, '{source}:' || r.id AS interaction_id, '{source}' AS source,
                 {field("session_id")} AS session_id, u.hashed AS user_id,
-                {field("asked_at", "TIMESTAMPTZ")} AS asked_at, {text("question")}, {text("answer")}, {field("model")} AS model,
-                {field("prompt_version")} AS prompt_version, {field("latency_ms", "DOUBLE")} AS latency_ms,
+                {field("asked_at", "TIMESTAMPTZ")} AS asked_at, {text("question")}, {text("answer")},
+                {field("model")} AS model, {field("prompt_version")} AS prompt_version,
+                {field("latency_ms", "DOUBLE")} AS latency_ms,
                 {field("input_tokens", "BIGINT")} AS input_tokens, {field("output_tokens", "BIGINT")} AS output_tokens,
                 {field("cost", "DOUBLE")} AS cost, {text("error")}, FALSE AS stream_cut, {rest} AS metadata,
                 {version} AS version_ns, {_EMPTY} AS cautions
@@ -262,6 +273,12 @@ class FastStage:
         ]
 
 
+_REST = """
+CREATE OR REPLACE TABLE rests AS
+SELECT CASE WHEN list_has_all($mapped, json_keys(json)) THEN NULL
+    ELSE nullif(CAST(json_merge_patch(json, CAST($patch AS JSON)) AS VARCHAR), '{}') END AS rest
+FROM read_json_objects($log, format = 'newline_delimited', {options})
+"""
 _TEXTS = "CREATE OR REPLACE TEMP VIEW staged_texts AS SELECT text_hash, text FROM stage.texts"
 _NO_LINKS = """CREATE OR REPLACE TEMP VIEW staged_links AS
 SELECT CAST(0 AS BIGINT) AS row, 0 AS rank, '' AS chunk_id, '' AS doc_id, '' AS text_hash, 0.0 AS score, '' AS stage,

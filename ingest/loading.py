@@ -205,6 +205,7 @@ class _Run:
             here.redactor.counts.clear()
             self.tally.redactions.update(votes.redactions)
             writer.add(here.as_block(votes), entry.way)
+            self._warn_of_missing(set(stage.missing_paths(entry.probe.sample)), account.file)
             writer.merge_stage(stage)
             clean = stage.rows - len(odd)
         account.read += clean
@@ -234,10 +235,13 @@ class _Run:
             writer.add(block, entry.way)
             self._advance(min(_share(entry), before + entry.size - self.bytes_done), account.file)
         self._advance(before + entry.size - self.bytes_done, account.file)
-        own_mapping = entry.way is not None and entry.way.way.mapping is not None
-        for path in sorted(paths_missing - paths_found) if own_mapping else ():
+        if entry.way is not None and entry.way.way.mapping is not None:
+            self._warn_of_missing(paths_missing - paths_found, account.file)
+
+    def _warn_of_missing(self, paths: set[str], file: str) -> None:
+        for path in sorted(paths):
             message = f"the mapped path {path!r} leads nowhere in any record; --strict makes this an error"
-            self.tally.caution_text(f"path_missing:{path}", message, file=account.file)
+            self.tally.caution_text(f"path_missing:{path}", message, file=file)
 
     def _account(self, account: FileAccount, block: StagedBlock, first_line: int) -> None:
         rest = block.rest
