@@ -143,22 +143,23 @@ async ([key, gaps, held]) => {
 """
 
 
-@pytest.mark.parametrize("gap_ms", [30, 90, 180, 300])
 def test_a_burst_of_keys_labels_no_item_twice_and_none_that_was_not_on_screen(
-    desk: Desk, server: Any, reviewer: Seat, add_candidates: Callable[[int], None], gap_ms: int
+    desk: Desk, server: Any, reviewer: Seat, add_candidates: Callable[[int], None]
 ) -> None:
-    add_candidates(60)
+    add_candidates(200)
     server.start()
     ann = reviewer("Ann")
     ann.open()
     ann.wait_for_item()
-    seen = ann.page.evaluate(PRESSES, ["n", [gap_ms] * 20, 12])
-    ann.settle()
+    seen: set[str] = set()
+    for gap_ms in (30, 90, 180, 300):
+        seen |= set(ann.page.evaluate(PRESSES, ["n", [gap_ms] * 20, 12]))
+        ann.settle()
     events = desk.store.events()
     decided = Counter(event.candidate_id for event in events)
     assert max(decided.values()) == 1
     assert {f"c{numbered(question):05d}" for question in seen if question} >= decided.keys()
-    assert len(events) >= 1
+    assert len(events) >= 4
 
 
 def test_two_reviewers_racing_never_hold_the_same_item(
