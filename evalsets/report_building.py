@@ -27,6 +27,8 @@ from evalsets.scored_items import ScoredItem, score_items
 from evalsets.scoring_bars import scorecards_of
 from evalsets.set_file import compute_hash
 
+NAMED_IN_HEADLINE = 5
+
 
 class _End(NamedTuple):
     status: RunStatus
@@ -80,7 +82,7 @@ def _report(plan: RunPlan, index: JournalIndex) -> Report:
         drift=dict(plan.corpus.drift),
         steadiness=_steadiness(results, plan.settings.repeat),
         production=estimate_of(plan.eval_set, results),
-        warnings=tuple(_warnings(results, figures, plan.corpus.drift)),
+        warnings=(*_warnings(results, figures, plan.corpus.drift), *_mended(rows)),
         known_failing=tuple(sorted(plan.eval_set.known_failing_ids)),
         items=tuple(row.result for row in rows),
     )
@@ -105,6 +107,11 @@ def _warnings(results: Sequence[ItemResult], figures: Mapping[str, Figure], drif
     if without_gold:
         yield f"{without_gold} answerable items have no gold chunks and are left out of the retrieval figures"
     yield from sorted({figure.interval_warning for figure in figures.values() if "groups" in figure.interval_warning})
+
+
+def _mended(rows: Sequence[ScoredItem]) -> Iterator[str]:
+    if passed := [row.result.id for row in rows if row.result.is_known_failing and row.result.passed]:
+        yield f"known to fail but passed: {_listed(passed)}; `errata known-failing` takes them off the list"
 
 
 def _end_of(index: JournalIndex) -> _End:
@@ -135,23 +142,32 @@ def _pipeline_ref(plan: RunPlan) -> PipelineRef:
 
 
 def _headline(results: Sequence[ItemResult], end: _End) -> str:
-    """Return one sentence: how many passed and failed, and what could not be scored and why, by kind."""
-    total = len(results)
+    """Return one sentence: how many passed and failed, and which could not be scored, by kind."""
     passed = sum(result.passed for result in results)
     failed = sum(not result.passed and result.is_scored for result in results)
-    kinds = Counter(
-        next(step.status for step in result.steps.values() if step.status not in {"ok", "refused"})
-        if any(step.status not in {"ok", "refused"} for step in result.steps.values())
-        else "error"
-        for result in results
-        if not result.is_scored
-    )
-    parts = [f"{passed} of {total} items passed", f"{failed} failed"]
-    if kinds:
-        counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        parts.append(f"{sum(kinds.values())} could not be scored and count as failures ({counted})")
+    parts = [f"{passed} of {len(results)} items passed", f"{failed} failed"]
+    if named := _not_scored(results):
+        count = sum(map(len, named.values()))
+        listed = "; ".join(f"{len(ids)} {kind}: {_listed(ids)}" for kind, ids in sorted(named.items()))
+        parts.append(f"{count} could not be scored and count as failures ({listed})")
     ending = "" if end.status == "complete" else f" The run is {end.status}: {end.reason}."
     return ", ".join(parts) + "." + ending
+
+
+def _not_scored(results: Sequence[ItemResult]) -> dict[str, list[str]]:
+    """Return the ids of the items that could not be scored, by how their first failing step ended."""
+    named: dict[str, list[str]] = {}
+    for result in results:
+        if not result.is_scored:
+            statuses = (step.status for step in result.steps.values())
+            kind = next((status for status in statuses if status not in {"ok", "refused"}), "error")
+            named.setdefault(kind, []).append(result.id)
+    return named
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = len(ids) - NAMED_IN_HEADLINE
+    return ", ".join(ids[:NAMED_IN_HEADLINE]) + (f" and {more} more" if more > 0 else "")
 
 
 def _set_ref(plan: RunPlan) -> SetRef:

@@ -57,7 +57,7 @@ def test_a_failing_endpoint_ends_as_a_clear_line_and_counts_as_a_failure(
     assert report.answer_accuracy == 0.0
     assert report.retrieval_recall == 0.0
     assert report.lenient_accuracy is None
-    assert f"1 could not be scored and count as failures (1 {status})" in report.headline
+    assert f"1 could not be scored and count as failures (1 {status}: {question})" in report.headline
 
 
 @pytest.mark.parametrize("question", ["fails", "always429", "drop"])

@@ -87,6 +87,8 @@ def test_what_a_pipeline_does_wrong_is_told_item_by_item_and_stays_in_the_denomi
     assert report.metrics["hit@10"].lenient == 1.0
     assert report.metrics["hit@10"].scored == 6
     assert report.headline.startswith("1 of 8 items passed, 1 failed, 6 could not be scored and count as failures")
+    assert "5 error: raises, retrieval raises, retrieval returns none" in report.headline
+    assert "1 timeout: hangs" in report.headline
     assert report.step_counts["answer"] == {"error": 3, "ok": 2, "skipped": 2, "timeout": 1}
 
 
@@ -336,6 +338,9 @@ def test_known_failing_items_run_and_are_shown_but_do_not_count() -> None:
     assert report.known_failing == ("raises",)
     assert len(report.items) == 2
     assert report.status == "complete"
+    assert not report.warnings
+    mended = run(eval_set.changed(known_failing=(known,)), PythonPipeline(CountingSystem()), FactsJudge())
+    assert "known to fail but passed: raises" in mended.warnings[0]
 
 
 def test_what_production_logged_is_scored_like_any_pipeline() -> None:
