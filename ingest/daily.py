@@ -22,7 +22,7 @@ SELECT i.*, d.day FROM interactions AS i JOIN touched_days AS d ON d.day IS NOT 
 # The first turn of each session that has a turn on a touched day, wherever that first turn stands.
 _FIRSTS = """
 CREATE OR REPLACE TEMP TABLE touched_firsts AS
-SELECT arg_min(interaction_id, (asked_at IS NULL, asked_at, interaction_id)) AS interaction_id
+SELECT arg_min(interaction_id, coalesce(epoch_us(asked_at), 9223372036854775807)) AS interaction_id
 FROM interactions SEMI JOIN (
     SELECT DISTINCT source, session_id FROM touched_rows WHERE session_id IS NOT NULL
 ) AS touched USING (source, session_id)

@@ -48,6 +48,8 @@ class DayFigures(NamedTuple):
     signals: dict[str, int]
     """Flagged turns by signal."""
     latency: Latency
+    compared: int
+    """Answers that mining compared with their retrieved text: all, or about a share of a large log."""
 
 
 class DailyChoices(NamedTuple):
@@ -90,11 +92,17 @@ _NARROWED = """
         AND ($prompt_version IS NULL OR coalesce(prompt_version, '') = $prompt_version)
 """
 _BOUND_Z = 1.96
+_ANSWERS = DayFigures._fields.index("answers")
 _NO_LATENCY = Latency()
 
 
-def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str = "day") -> list[DayFigures]:
-    """Return the figures of each group of `by` (one of GROUPS) that has turns, in order of the group."""
+def read_figures(
+    connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str = "day", compared_share: float = 1.0
+) -> list[DayFigures]:
+    """Return the figures of each group of `by` (one of GROUPS) that has turns, in order of the group.
+
+    `compared_share` is the share of answers that mining compared with their retrieved text.
+    """
     daily.ensure_in_step(connection)
     values = filters._asdict()
     group = GROUPS[by]
@@ -107,7 +115,17 @@ def read_figures(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *,
     ).fetchall()
     signals = _signals(connection, group, values)
     latencies = _latencies(connection, group, values)
-    return [DayFigures._make((*row, signals.get(row[0], {}), latencies.get(row[0], _NO_LATENCY))) for row in turns]
+    return [
+        DayFigures._make(
+            (*row, signals.get(row[0], {}), latencies.get(row[0], _NO_LATENCY), round(row[_ANSWERS] * compared_share))
+        )
+        for row in turns
+    ]
+
+
+def count_turns(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return how many turns the log holds."""
+    return int(connection.execute("SELECT coalesce(sum(interactions), 0) FROM daily_turns").fetchall()[0][0])
 
 
 def read_first_days(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str) -> dict[str, date]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from ingest.daily_reading import (
     DailyFilter,
     DayFigures,
     WordCount,
+    count_turns,
     read_choices,
     read_figures,
     read_first_days,
@@ -89,16 +91,16 @@ def choices(workspace: Workspace) -> DailyChoices | None:
 
 def look(workspace: Workspace, filters: DailyFilter) -> MonitorView | None:
     """Return the figures under the filters; None when no turn is left."""
+    most_compared = workspace.settings().signals.ungrounded_rows
     with LogStore(workspace.logs_path).unit() as connection:
-        days = read_figures(connection, filters)
+        read = partial(read_figures, compared_share=min(1.0, most_compared / max(count_turns(connection), 1)))
+        days = read(connection, filters)
         if not days:
             return None
         spans = _spans([day.group for day in days])
         narrowed = [filters._replace(first_day=first, last_day=last) for first, last in (spans.before, spans.recent)]
-        whole, before, recent = (
-            next(iter(read_figures(connection, one, by="all")), None) for one in (filters, *narrowed)
-        )
-        versions = {by: read_figures(connection, filters, by=by) for by in ("prompt_version", "model")}
+        whole, before, recent = (next(iter(read(connection, one, by="all")), None) for one in (filters, *narrowed))
+        versions = {by: read(connection, filters, by=by) for by in ("prompt_version", "model")}
         firsts = {by: read_first_days(connection, filters, by=by) for by in versions}
         words = read_words(
             connection,
