@@ -8,7 +8,15 @@ from pathlib import Path
 
 import duckdb
 
-from curation_app.labels import AcceptedItem, LabelEvent, Verdict, accepted_item, double_label_draw, verdict
+from curation_app.labels import (
+    AcceptedItem,
+    LabelEvent,
+    Verdict,
+    accepted_item,
+    double_label_draw,
+    label_blockers,
+    verdict,
+)
 from curation_app.review_queue import QueueFilter, QueuePage, available_query, facet_query, page_queries, row_of
 from curation_app.review_rows import (
     EVENT_COLUMNS,
@@ -113,6 +121,11 @@ class ReviewReader:
         """Return, by candidate, what the readers' decisions amount to."""
         with self.unit() as connection:
             return self._verdicts(connection)
+
+    def ready_count(self) -> int:
+        """Count the labels that nothing keeps from being frozen, without reading any session."""
+        found = [each for each in self.verdicts().values() if each.decision.content.mode is not None]
+        return sum(not each.blockers and not label_blockers(each.decision.content) for each in found)
 
     def accepted_items(self) -> list[AcceptedItem]:
         """Return every labelled candidate as an item, with what blocks it, in order of item id."""

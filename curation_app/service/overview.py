@@ -18,7 +18,7 @@ from evalsets.items import Mode
 
 RECENT_LABELS = 10
 ENOUGH_WITHOUT_NEWS = 20
-_FRESH_S = 4.0
+_FRESH_S = 6.0
 
 
 class Progress(NamedTuple):
@@ -92,7 +92,7 @@ def _overview_of(store: ReviewStore, reviewer: str) -> Overview:
         "candidates": store.queue_page(QueueFilter(), page_size=1).total,
         "to_label": remaining,
         "disagreements": store.queue_page(QueueFilter(state="disagreement"), page_size=1).total,
-        "ready": sum(not item.blockers for item in store.accepted_items()),
+        "ready": store.ready_count(),
     }
     progress = progress_of(store.events(), reviewer, datetime.now(UTC))._replace(remaining=remaining)
     return Overview(counts, progress, codes_by_mode(store))
