@@ -19,22 +19,24 @@ class PersonalDetail(NamedTuple):
 
     kind: str
     shown: str
+    found: str
+    """As it stands; never put this into a report."""
 
 
 def find_personal_details(text: str) -> Iterator[PersonalDetail]:
     """Yield what looks like a personal detail; addresses of reserved example domains are none."""
     for match in _EMAIL.finditer(text) if "@" in text else ():
         if not _RESERVED_MAIL.search(match.group()):
-            yield PersonalDetail("e-mail address", _masked(match.group()))
+            yield PersonalDetail("e-mail address", _masked(match.group()), match.group())
     if not _DIGIT.search(text):
         return
     accounts = [match.group() for match in _IBAN.finditer(text) if _is_iban(match.group())]
-    yield from (PersonalDetail("account number", _masked(account)) for account in accounts)
+    yield from (PersonalDetail("account number", _masked(account), account) for account in accounts)
     cards = [match.group() for match in _CARD.finditer(text) if _passes_luhn(match.group())]
-    yield from (PersonalDetail("card number", _masked(card)) for card in cards)
+    yield from (PersonalDetail("card number", _masked(card), card) for card in cards)
     for match in _PHONE.finditer(text):
         if not any(match.group() in longer for longer in (*accounts, *cards)):
-            yield PersonalDetail("phone number", _masked(match.group()))
+            yield PersonalDetail("phone number", _masked(match.group()), match.group())
 
 
 def _masked(found: str) -> str:

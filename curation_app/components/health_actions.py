@@ -24,7 +24,7 @@ def record(workspace: Workspace, name: str, ids: Sequence[str]) -> None:
         },
     )
     try:
-        done = record_review(workspace, name, review, by=session_keys.reviewer_name())
+        done = record_review(workspace, name, review, by=session_keys.reviewer_name(), signed_off_by=_signature())
     except ErrataError as error:
         session_keys.set_widget(session_keys.HEALTH_OUTCOME, ("error", str(error)))
         return
@@ -32,6 +32,10 @@ def record(workspace: Workspace, name: str, ids: Sequence[str]) -> None:
     if done.frozen is not None:
         told.append(f"Frozen as version {done.frozen.eval_set.version}.")
     session_keys.set_widget(session_keys.HEALTH_OUTCOME, ("success", " ".join(told) or "Nothing was decided."))
+
+
+def _signature() -> str:
+    return str(session_keys.widget_value(session_keys.HEALTH_SIGNATURE) or "")
 
 
 def look_for_drift(workspace: Workspace, name: str) -> None:

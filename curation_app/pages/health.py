@@ -50,6 +50,8 @@ def _show_review(workspace: Workspace, health: SetHealth) -> None:
     st.caption("The items confirmed longest ago. What you confirm or retire becomes one new version.")
     with st.form("health_review"):
         health_view.show_due(health.due)
+        if workspace.settings().review.reviewers > 1:
+            st.text_input("Signed off by a second person", key=session_keys.HEALTH_SIGNATURE)
         ids = [each.item.id for each in health.due]
         st.form_submit_button(
             "Record the review",

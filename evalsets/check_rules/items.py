@@ -42,13 +42,21 @@ def contradictions_within(context: Context) -> Iterator[Finding]:
 
 
 def personal_details(context: Context) -> Iterator[Finding]:
-    """Find personal details in what would be committed."""
+    """Find personal details in what would be committed; what the gold itself says, such as a hotline, is none."""
     for item in context.eval_set.items:
         for field, text in _texts(item):
             for detail in find_personal_details(text):
+                if detail.found in _gold_text(context, item):
+                    continue
                 yield error(
                     "personal-details", f"{field} holds what looks like a {detail.kind} ({detail.shown})", item.id
                 )
+
+
+def _gold_text(context: Context, item: Item) -> str:
+    known = [context.texts.get(gold.text_hash, "") for gold in item.gold_chunks]
+    held = [chunk.text for id_ in item.gold_chunk_ids if (chunk := (context.corpus or {}).get(id_)) is not None]
+    return "\n".join(known + held)
 
 
 def _texts(item: Item) -> Iterator[tuple[str, str]]:

@@ -50,6 +50,13 @@ def test_reserved_example_addresses_and_order_numbers_are_no_personal_details() 
     assert "personal-details" not in codes(checked(fine))
 
 
+def test_a_hotline_that_the_gold_itself_names_is_no_personal_detail() -> None:
+    hotline = item("a", "How do I call you?", expected="Call 0800 5550100.")
+    assert "personal-details" in codes(checked(hotline))
+    corpus = {"kb-1#0": Chunk("kb-1#0", "Our hotline is 0800 5550100, all day.")}
+    assert "personal-details" not in codes(checked(hotline, corpus=corpus))
+
+
 @pytest.mark.parametrize(
     ("one", "other", "code"),
     [

@@ -53,6 +53,15 @@ def test_a_first_freeze_writes_head_version_schema_gold_texts_and_changelog(fold
     assert "## Version 1, 30 November 2026" in (folder / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_the_order_of_the_items_leaves_no_trace(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "again" / "shop"
+    freeze_into(folder, hard_items(), holdout=HoldoutPlan(0.5, b"key"))
+    freeze_into(other, hard_items()[::-1], holdout=HoldoutPlan(0.5, b"key"))
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    assert names == sorted(str(path.relative_to(other)) for path in other.rglob("*") if path.is_file())
+    assert all((folder / name).read_bytes() == (other / name).read_bytes() for name in names)
+
+
 def test_versions_name_their_parent_by_hash(folder: Path) -> None:
     first = freeze_into(folder, hard_items()[:2]).eval_set
     second = freeze_into(folder, hard_items()[:4]).eval_set
