@@ -17,7 +17,7 @@ _PLAIN_MARKS = str.maketrans(
 )
 _CURRENCY = "$\u20ac\u00a3\u00a5\u20b9"
 # A run of digits and marks; what groups thousands in it is decided by `_plain_number`.
-_NUMBER_RUN = re.compile(r"\d+(?:[.,']\d+| \d{3}(?!\d))+")
+_NUMBER_RUN = re.compile(r"(?<!\d)\d+(?:[.,']\d+| \d{3}(?!\d))+")
 # A comma, apostrophe or space before exactly three digits groups thousands; so do several points, or points before a
 # decimal comma.
 _GROUPED = re.compile(
@@ -26,7 +26,7 @@ _GROUPED = re.compile(
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _EMPTY_FRACTION = re.compile(r"(\d+)\.0+")
 _CURRENCY_FIRST = re.compile(rf"([{_CURRENCY}])\s?(\d+(?:\.\d+)?)")
-_PADDED_AMOUNT = re.compile(rf"(\d+\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
+_PADDED_AMOUNT = re.compile(rf"(?<!\d)(\d+\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:per ?cent|prozent|pour ?cent|por ?ciento|por ?cento|procent|per ?cento)\b")
 _DIGIT = re.compile(r"\d")
 
@@ -44,12 +44,10 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*")
 _MARKDOWN = re.compile(
     r"^[ \t]{0,3}(?:#{1,6} |> ?|[-*+] |\d{1,3}[.)] )+|\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`+", re.MULTILINE
 )
-_CITATION = re.compile(
-    r"\s?\[\^?(?:doc(?:ument)?s?|sources?|ref)? ?[\w.:/#-]*\d[\w.:/#-]*(?:\s*[,;]\s*[\w.:/#-]*\d[\w.:/#-]*)*\](?!\()"
-    r"|\s?\u3010[^\u3011]{1,60}\u3011",
-    re.IGNORECASE,
-)
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+# Bounded, so that a text of nothing but brackets is still read in one pass.
+_BRACKETED = re.compile(r"\s?(?:\[([^\[\]\n]{1,80})\](?!\()|\u3010[^\u3011\n]{1,60}\u3011)")
+_CITED_ID = re.compile(r"\^?(?:(?:documents?|docs?|sources?|ref) ?)?[\w.:/#-]+", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|nr|art|approx|fig|dr|mr|mrs|ms|prof|inc|ltd|bzw|z\.b|d\.h|ca|p\.ex|sr|sra|mme)|\b[A-Za-z])\.$",
     re.IGNORECASE,
@@ -149,7 +147,14 @@ def without_markdown(text: str) -> str:
 
 def without_citations(text: str) -> str:
     """Return the text without marks such as [1], [2, 3], [kb-004#2] or [source 5], which claim nothing."""
-    return _CITATION.sub("", text)
+    return _BRACKETED.sub(lambda match: "" if _is_citation(match.group(1)) else match.group(), text)
+
+
+def _is_citation(bracketed: str | None) -> bool:
+    if bracketed is None:
+        return True
+    parts = [part.strip() for part in re.split("[,;]", bracketed)]
+    return all(_CITED_ID.fullmatch(part) and _DIGIT.search(part) for part in parts)
 
 
 def sentences(text: str) -> list[str]:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsets.words import contains_phrase, content_words, fold, numbers, sentences, tokens, without_markdown
+from evalsets.words import (
+    contains_phrase,
+    content_words,
+    fold,
+    numbers,
+    sentences,
+    tokens,
+    without_citations,
+    without_markdown,
+)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +120,12 @@ def test_the_quick_way_for_ascii_finds_the_same_tokens(text: str) -> None:
     from evalsets.words import _ASCII_TOKEN, _TOKEN
 
     assert _ASCII_TOKEN.findall(fold(text)) == _TOKEN.findall(fold(text))
+
+
+@pytest.mark.parametrize("part", ["[1", "![", "[", "1", "1,", "1 000 ", "a'", "*", "`", '"', "a or ", "i do not "])
+def test_a_hundred_thousand_characters_of_one_thing_repeated_are_read(part: str) -> None:
+    """What grows with the square of the length would not end here."""
+    text = "[" + part * (100_000 // len(part))
+
+    assert len(sentences(without_citations(without_markdown(text)))) <= 1
+    assert isinstance(tokens(text), list)
