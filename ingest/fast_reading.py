@@ -3,7 +3,6 @@
 The log is read into a file of its own first, so that the store is held only while a slice of it is merged.
 """
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from ingest.interaction import FeedbackEvent
 from ingest.privacy import Redactor
 from ingest.privacy_patterns import HINT_PATTERN
 from ingest.reading.blocks import LinePart, ReadBlock, read_part
+from ingest.spooling import scratch_folder
 from ingest.staging import VOTE_FIELD, declared_vote
 
 SLICE_ROWS = 250_000
@@ -311,9 +311,8 @@ def fast_stage(
     folder: Path, log: Path, plan: FastPlan, mapping: MappingFile, redactor: Redactor
 ) -> Iterator[FastStage]:
     """Yield an empty stage in a temporary folder, which is removed afterwards."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix="reading-") as place:
-        stage = FastStage(Path(place) / "stage.duckdb", log, plan, mapping, redactor)
+    with scratch_folder(folder) as place:
+        stage = FastStage(place / "stage.duckdb", log, plan, mapping, redactor)
         try:
             yield stage
         finally:

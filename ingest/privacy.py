@@ -37,6 +37,7 @@ from ingest.staging import StagedRows, as_json
 
 SALT_NAME = "salt"
 _SALT_BYTES = 32
+_LANGUAGE_MODEL = "en_core_web_sm"
 
 
 class Redactor:
@@ -205,13 +206,26 @@ def _name_finder() -> Callable[[str], list[_Found]]:
         raise BadInputError(
             "privacy.names needs the extra `privacy` (pip install 'errata-evals[privacy]'), or set it to false."
         ) from error
-    engine = AnalyzerEngine()
+    engine = AnalyzerEngine(nlp_engine=_small_language_model(), supported_languages=["en"])
 
     def find(written: str) -> list[_Found]:
         results = engine.analyze(written, language="en", entities=["PERSON", "LOCATION"])
         return _disjoint(_Found(r.start, r.end, "NAME" if r.entity_type == "PERSON" else "PLACE") for r in results)
 
     return find
+
+
+def _small_language_model() -> Any:
+    """Load the small English model; a missing one is never downloaded unasked."""
+    import spacy
+    from presidio_analyzer.nlp_engine import NlpEngineProvider
+
+    if not spacy.util.is_package(_LANGUAGE_MODEL):
+        raise BadInputError(
+            f"privacy.names needs the language model {_LANGUAGE_MODEL} (python -m spacy download {_LANGUAGE_MODEL})."
+        )
+    models = [{"lang_code": "en", "model_name": _LANGUAGE_MODEL}]
+    return NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
 
 
 def _disjoint(found: Iterable[_Found]) -> list[_Found]:

@@ -1,6 +1,5 @@
 """Takes quarantined records again, through a mended mapping or a newer adapter."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.quarantine import drop_rejects, iter_raw, list_rejects
 from ingest.settings import LogSettings, PrivacySettings
+from ingest.spooling import scratch_folder
 
 
 def retry_rejects(  # noqa: PLR0913 - one parameter for each option of the command
@@ -30,8 +30,8 @@ def retry_rejects(  # noqa: PLR0913 - one parameter for each option of the comma
         raise BadInputError("say with --mapping or --format how the quarantined records are to be read.")
     if not list_rejects(store, limit=1):
         raise BadInputError("nothing is in quarantine.")
-    with tempfile.TemporaryDirectory(dir=store.path.parent, prefix="retry-") as folder:
-        spool = Path(folder) / "quarantined.jsonl"
+    with scratch_folder(store.path.parent) as folder:
+        spool = folder / "quarantined.jsonl"
         places = _write_spool(store, spool)
         report = ingest(
             [spool],

@@ -1,6 +1,5 @@
 """What the Ingest page shows and does: uploads kept only while they are read, previews, reports and quarantine."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,8 @@ from evalsets.errors import BadInputError
 from ingest.corpus import CorpusReport
 from ingest.ingest_report import IngestReport
 from ingest.previewing import Preview
-from ingest.quarantine import RejectedRecord, count_rejects, list_rejects
+from ingest.quarantine import RejectedRecord, list_rejects
+from ingest.spooling import scratch_folder
 
 BY_CONTENT = "Told by the content"
 WRITTEN_BELOW = "The mapping written below"
@@ -98,10 +98,11 @@ def stored(workspace: Workspace) -> Stored:
     if not store.exists:
         return Stored(0, 0, 0)
     with store.unit() as connection:
-        counts = connection.execute(
-            "SELECT (SELECT count(*) FROM interactions), (SELECT count(*) FROM corpus_chunks)"
+        interactions, chunks, rejects = connection.execute(
+            "SELECT (SELECT count(*) FROM interactions), (SELECT count(*) FROM corpus_chunks),"
+            " (SELECT count(*) FROM rejects)"
         ).fetchall()[0]
-    return Stored(*counts, count_rejects(store))
+    return Stored(interactions, chunks, rejects)
 
 
 def rejects_page(workspace: Workspace, page: int) -> list[RejectedRecord]:
@@ -117,12 +118,10 @@ def _files(workspace: Workspace, source: Source) -> Iterator[dict[str, str]]:
     if not source.uploads:
         yield {source.path.strip(): source.path.strip()}
         return
-    state = workspace.logs_path.parent
-    state.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=state, prefix="upload-") as folder:
+    with scratch_folder(workspace.logs_path.parent) as folder:
         places = {}
         for number, upload in enumerate(source.uploads):
-            place = Path(folder) / str(number) / Path(upload.name).name
+            place = folder / str(number) / Path(upload.name).name
             place.parent.mkdir()
             place.write_bytes(upload.getbuffer())
             places[str(place)] = upload.name
@@ -138,7 +137,7 @@ def _way(workspace: Workspace, source: Source) -> Iterator[tuple[str | None, str
     elif source.read_as != WRITTEN_BELOW:
         yield None, source.read_as
     else:
-        with tempfile.TemporaryDirectory(dir=workspace.logs_path.parent, prefix="mapping-") as folder:
-            place = Path(folder) / "mapping.yaml"
+        with scratch_folder(workspace.logs_path.parent) as folder:
+            place = folder / "mapping.yaml"
             place.write_text(source.mapping_text, encoding="utf-8")
             yield str(place), ""

@@ -50,7 +50,7 @@ def test_a_log_is_uploaded_given_a_mapping_previewed_and_ingested(workspace: Wor
     assert (figures["Records read"], figures["New"], figures["Quarantined"]) == ("4", "3", "1")
     assert page.dataframe[-1].value.to_dict("records")[0]["line"] == 4
     assert "3 interactions are stored" in page.info[0].value
-    assert not list(workspace.logs_path.parent.glob("upload-*"))
+    assert not list(workspace.logs_path.parent.glob("reading-*"))
     press(page, "Ingest")
     assert {metric.label: metric.value for metric in page.metric}["Unchanged"] == "3"
 

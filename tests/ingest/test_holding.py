@@ -23,6 +23,7 @@ from ingest.log_store import LogStore
 from ingest.reading.blocks import line_parts, read_part, whole_blocks
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile
+from ingest.spooling import scratch_folder
 from tests.ingest.ingest_support import APP_MAPPING, rows, tables
 
 LINES = st.one_of(
@@ -81,6 +82,17 @@ def test_an_ingest_of_any_bytes_ends_with_a_report_that_adds_up_or_one_clear_err
             return
         assert report.read == report.made + report.skipped_total + report.quarantined
         assert report.made >= 0
+
+
+def test_raw_data_a_killed_ingest_left_behind_is_removed_by_the_next(tmp_path: Path) -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    left = tmp_path / f"reading-{process.pid}-x"
+    left.mkdir()
+    (left / "stage.duckdb").write_text("jane@corp.example", encoding="utf-8")
+    with scratch_folder(tmp_path) as mine, scratch_folder(tmp_path) as another:
+        assert {mine, another} == set(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 KILLED = """
