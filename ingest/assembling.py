@@ -1,5 +1,6 @@
 """Puts interactions together from staged spans, trace by trace, once every file of an ingest is read."""
 
+import gc
 import multiprocessing
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ from ingest.span_staging import SettleCounts, TraceBatch, iter_unassembled, mark
 from ingest.storing import GroupWriter, kept_mapping
 from ingest.way_finding import WayFinder
 
+_GC_THRESHOLD = 100_000
 _MANY_BATCHES = 3
 """From how many batches on worker processes pay for their start."""
 Ways = dict[str, Way]
@@ -141,6 +143,7 @@ _assembler: _Assembler | None = None
 
 def _start_worker(ways: Ways) -> None:
     global _assembler  # noqa: PLW0603 - one assembler a worker process, set once
+    gc.set_threshold(_GC_THRESHOLD)
     _assembler = _Assembler(ways)
 
 

@@ -1,5 +1,6 @@
 """Reads parts of files and turns them into redacted tables, in this process or in worker processes beside it."""
 
+import gc
 import multiprocessing
 import os
 from collections import deque
@@ -23,6 +24,8 @@ from ingest.staging import Block, StagedRows
 
 WORKERS = min(4, os.cpu_count() or 1)
 _IN_FLIGHT = 2
+_GC_THRESHOLD = 100_000
+"""Parsed records hold no cycles: looking for some after every 700 objects only costs time."""
 
 
 class Way(NamedTuple):
@@ -143,6 +146,7 @@ _reader: RowReader | None = None
 
 def _start_worker(way: Way) -> None:
     global _reader  # noqa: PLW0603 - one reader a worker process, set once
+    gc.set_threshold(_GC_THRESHOLD)
     _reader = RowReader(way)
 
 

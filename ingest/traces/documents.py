@@ -239,6 +239,8 @@ def _number(value: Any) -> float | None:
     return number if abs(number) != float("inf") and number == number else None  # noqa: PLR0124 - NaN
 
 
+FLAT_METADATA = "metadata."
+"""Metadata spelled as flat keys; grouped as number 0 though they have none."""
 Numbered = dict[str, dict[int, dict[str, Any]]]
 """Flat keys `prefixN.rest` as prefix, then N, then rest."""
 
@@ -256,6 +258,8 @@ def numbered(attributes: dict[str, Any]) -> Numbered:
 
 @lru_cache(maxsize=1 << 14)
 def _place_of(key: str) -> tuple[str, int, str] | None:
+    if key.startswith(FLAT_METADATA):
+        return FLAT_METADATA, 0, key[len(FLAT_METADATA) :]
     place = _NUMBERED.match(key)
     return (place[1], int(place[2]), place[3]) if place is not None else None
 

@@ -20,13 +20,16 @@ _DIALECTS: tuple[tuple[frozenset[str], Callable[[RawSpan], DialectFacts | None]]
     (frozenset({"gen_ai", "llm"}), genai.read),
 )
 """The first part of the attribute names of each dialect, and its reader."""
+_OTHER_MARKS = (
+    *("gen_ai.operation.name", "gen_ai.conversation.id", "gen_ai.request.model"),
+    *("langfuse.observation.type", "langfuse.trace.name", "traceloop.span.kind", "traceloop.entity.name"),
+)
 _HTTP_STATUS_KEYS = ("http.response.status_code", "http.status_code")
 
 
 def facts_of(span: RawSpan) -> DialectFacts:
     """Return what `span` says in whichever dialects it speaks, the first to name a thing counting."""
-    heads = {key.partition(".")[0] for key in span.attributes}
-    spoken = [said for marks, read in _DIALECTS if not marks.isdisjoint(heads) and (said := read(span)) is not None]
+    spoken = [said for read in _readers_of(span.attributes) if (said := read(span)) is not None]
     merged = spoken[0] if spoken else DialectFacts(SpanFacts())
     for other in spoken[1:]:
         merged = merged.filled_from(other)
@@ -40,6 +43,13 @@ def facts_of(span: RawSpan) -> DialectFacts:
     else:
         facts.http_status = _http_status(span.attributes)
     return merged
+
+
+def _readers_of(attributes: dict[str, Any]) -> list[Callable[[RawSpan], DialectFacts | None]]:
+    if openinference.KIND in attributes and not any(mark in attributes for mark in _OTHER_MARKS):
+        return [openinference.read]  # the usual case, told without looking at every attribute
+    heads = {key.partition(".")[0] for key in attributes}
+    return [read for marks, read in _DIALECTS if not marks.isdisjoint(heads)]
 
 
 def _error_of(span: RawSpan) -> str | None:
@@ -60,9 +70,7 @@ def _http_status(attributes: dict[str, Any]) -> int | None:
 
 def annotation_events(span: RawSpan, merged: DialectFacts) -> list[FeedbackEvent]:
     """Return the votes that stand on `span`, bound to its trace, to the linked one, or to its session."""
-    if not any(".annotation." in key or ".evaluation." in key for key in span.attributes):
-        return []
-    return openinference.annotations(span, merged.facts.session_id)
+    return openinference.annotations(span, merged) if merged.groups else []
 
 
 __all__ = ["DialectFacts", "RawSpan", "annotation_events", "facts_of"]

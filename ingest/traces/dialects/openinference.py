@@ -25,6 +25,7 @@ from ingest.traces.dialects.values import (
     whole,
 )
 from ingest.traces.documents import (
+    FLAT_METADATA,
     Numbered,
     Passage,
     chunks_in,
@@ -39,7 +40,7 @@ from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.texts import answer_in, parsed, question_in, said
 from ingest.traces.votes import scorer_kind, vote_value
 
-_KIND = SpanAttributes.OPENINFERENCE_SPAN_KIND
+KIND = SpanAttributes.OPENINFERENCE_SPAN_KIND
 _DOCUMENTS = SpanAttributes.RETRIEVAL_DOCUMENTS + "."
 _RERANKED = RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS + "."
 _ASKED = SpanAttributes.LLM_INPUT_MESSAGES + "."
@@ -66,7 +67,7 @@ def read(span: RawSpan) -> DialectFacts | None:
     kind = _kind_of(attributes, groups)
     if not kind:
         return None
-    metadata = _metadata_of(attributes)
+    metadata = _metadata_of(attributes, groups)
     facts = SpanFacts(
         kind=kind,
         session_id=name_in(attributes, (SpanAttributes.SESSION_ID,)) or name_in(metadata, SESSION_KEYS),
@@ -78,7 +79,7 @@ def read(span: RawSpan) -> DialectFacts | None:
     if kind == "llm":
         _read_model(facts, attributes, groups)
     elif kind == "embedding":
-        return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)))
+        return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)), groups)
     else:
         facts.question = _text_of(attributes, _INPUT, question_in)
         facts.answer = _text_of(attributes, _OUTPUT, answer_in) if kind in {"chain", "agent"} else None
@@ -92,11 +93,12 @@ def read(span: RawSpan) -> DialectFacts | None:
     if kind == "tool" and not facts.chunks:
         called = name_in(attributes, (SpanAttributes.TOOL_NAME,)) or span.name
         facts.chunks = chunks_of_tool(called, attributes.get(_OUTPUT))
-    return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS))
+    user_id = name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS)
+    return DialectFacts(facts, user_id, groups)
 
 
 def _kind_of(attributes: dict[str, Any], groups: Numbered) -> str:
-    stated = attributes.get(_KIND)
+    stated = attributes.get(KIND)
     kind = stated.lower() if isinstance(stated, str) else ""
     if kind in _KINDS:
         return "prompt" if kind == "llm" and _only_builds_prompt(attributes) else kind
@@ -205,12 +207,10 @@ def _passage(document: dict[str, Any]) -> Passage:
     )
 
 
-def _metadata_of(attributes: dict[str, Any]) -> dict[str, Any]:
-    metadata = dict(object_in(attributes.get(SpanAttributes.METADATA)))
-    for key, value in attributes.items():
-        if key.startswith("metadata."):
-            metadata[key[9:]] = value
-    return metadata
+def _metadata_of(attributes: dict[str, Any], groups: Numbered) -> dict[str, Any]:
+    metadata = object_in(attributes.get(SpanAttributes.METADATA))
+    flat = groups.get(FLAT_METADATA)
+    return {**metadata, **flat[0]} if flat else metadata
 
 
 def _kept(span: RawSpan, metadata: dict[str, Any]) -> dict[str, Any]:
@@ -230,14 +230,14 @@ def _offline(span: RawSpan) -> str | None:
     return "experiment or playground project" if is_offline else None
 
 
-def annotations(span: RawSpan, session_id: str | None) -> list[FeedbackEvent]:
+def annotations(span: RawSpan, said: DialectFacts) -> list[FeedbackEvent]:
     """Return the votes in `annotations.N.annotation.*` and its kin; a linked span is what they are about."""
     found: list[FeedbackEvent] = []
-    groups = numbered(span.attributes)
+    groups = said.groups or {}
     for prefix in sorted(_ANNOTATIONS & groups.keys()):
         for number, annotation in sorted(groups[prefix].items()):
             fields = {key.partition(".")[2] or key: value for key, value in annotation.items()}
-            event = _vote(span, prefix, number, fields, session_id)
+            event = _vote(span, prefix, number, fields, said.facts.session_id)
             if event is not None:
                 found.append(event)
     return found

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ingest.traces.documents import Numbered
 from ingest.traces.facts import SpanFacts
 
 
@@ -31,6 +32,8 @@ class DialectFacts(NamedTuple):
 
     facts: SpanFacts
     user_id: str | None = None
+    groups: Numbered | None = None
+    """The numbered attributes, where the dialect looked at them."""
 
     def filled_from(self, other: "DialectFacts") -> "DialectFacts":
         """Return these facts with the gaps filled from another dialect of the same span."""
@@ -42,4 +45,5 @@ class DialectFacts(NamedTuple):
         }
         filled["is_silent"] = mine.is_silent and theirs.is_silent
         filled["metadata"] = {**theirs.metadata, **mine.metadata}
-        return DialectFacts(msgspec.structs.replace(mine, **filled), self.user_id or other.user_id)
+        facts = msgspec.structs.replace(mine, **filled)
+        return DialectFacts(facts, self.user_id or other.user_id, self.groups or other.groups)
