@@ -10,7 +10,9 @@ from curation_app.components.figures import rate_words
 from curation_app.components.page_text import markdown_text
 from curation_app.service.comparing import compare_runs, finding
 from curation_app.service.run_history import stored_runs
+from curation_app.service.running import RunRequest
 from curation_app.service.starting import make_workspace
+from curation_app.service.sweeping import SweepRequest, carry_out_sweep
 from curation_app.workspace import WORKSPACE_VARIABLE
 
 pytestmark = pytest.mark.xdist_group("scores")
@@ -49,6 +51,15 @@ def test_comparing_opens_on_the_baseline_and_the_newest_run(in_demo: Path, demo:
     baseline = demo.workspace.sets_folder / "failures" / "baseline.json"
     assert app.multiselect[0].value == [newest.label]
     assert f"**{markdown_text(finding(compare_runs(baseline, newest.path)), 600)}.**" == app.markdown[0].value
+
+
+def test_a_sweep_shows_what_was_expected_beside_what_was_found(in_demo: Path, demo: Any) -> None:
+    request = RunRequest("failures", "handbook")
+    result = carry_out_sweep(SweepRequest(request, {"top_k": (1, 3)}, "recall rises"), demo.workspace.root)
+    app = draw(in_demo, "compare")
+    written = [markdown.value for markdown in app.markdown]
+    assert "recall rises" in written
+    assert markdown_text(result.sweep.finding, 1000) in written
 
 
 def test_moving_a_slider_flips_the_gate(in_demo: Path) -> None:
