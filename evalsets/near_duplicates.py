@@ -54,10 +54,20 @@ class _Question(NamedTuple):
 
 
 def like_pairs(questions: Mapping[str, str]) -> list[LikePair]:
-    """Return all pairs of ids whose questions ask the same, in the order of the ids."""
-    rows = [_analysed(id_, questions[id_]) for id_ in sorted(questions)]
-    pairs = (LikePair(a.id, b.id, similarity) for a, b in _candidates(rows) if (similarity := _similarity(a, b)))
-    return sorted(pairs)
+    """Return the pairs of ids whose questions ask the same, in the order of the ids; copies pair with the first one."""
+    rows: dict[tuple[object, ...], _Question] = {}
+    copies: list[LikePair] = []
+    for id_ in sorted(questions):
+        row = _analysed(id_, questions[id_])
+        first = rows.setdefault(row[1:], row)
+        if first is not row:
+            copies.append(LikePair(first.id, id_, 1.0))
+    pairs = (
+        LikePair(a.id, b.id, similarity)
+        for a, b in _candidates(list(rows.values()))
+        if (similarity := _similarity(a, b))
+    )
+    return sorted([*copies, *pairs])
 
 
 def likes_among(questions: Mapping[str, str], *, settled: Collection[str]) -> dict[str, str]:
@@ -91,22 +101,23 @@ def _skeleton(word: str) -> str:
 def _candidates(rows: list[_Question]) -> Iterator[tuple[_Question, _Question]]:
     # Prefix filter: two sets with a Jaccard of at least t share one of their n - ceil(t n) + 1 rarest members.
     frequency = Counter(word for row in rows for word in row.skeletons)
-    index: dict[str, list[_Question]] = defaultdict(list)
+    index: dict[tuple[str, tuple[str, ...], frozenset[str]], list[_Question]] = defaultdict(list)
     for row in rows:
         rarest = sorted(row.skeletons, key=lambda word: (frequency[word], word))
         prefix = rarest[: len(rarest) - math.ceil(_JOIN_AT * len(rarest)) + 1]
         seen: set[str] = set()
         for word in prefix:
-            for other in index[word]:
+            alike = index[word, row.numbers, row.telling]
+            for other in alike:
                 if other.id not in seen and _may_match(row, other):
                     yield other, row
                 seen.add(other.id)
-            index[word].append(row)
+            alike.append(row)
 
 
 def _may_match(one: _Question, other: _Question) -> bool:
     small, large = sorted((len(one.skeletons), len(other.skeletons)))
-    return small >= _JOIN_AT * large and one.numbers == other.numbers and one.telling == other.telling
+    return small >= _JOIN_AT * large
 
 
 def _similarity(one: _Question, other: _Question) -> float:
