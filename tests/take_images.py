@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -73,7 +74,8 @@ def _fill_in(page: Page) -> None:
     page.wait_for_timeout(900)
     if "gold: none yet" in page.inner_text(".errata-evidence"):
         page.keyboard.press("a")
-    fact = page.evaluate("() => /\\d+ \\w+/.exec(document.querySelector('.errata-chunk summary').innerText)?.[0] || ''")
+    passages = " ".join(page.locator(".errata-chunk summary").all_inner_texts())
+    fact = next(iter(re.findall(r"\d+ [a-z]+", passages)), "")
     page.get_by_label("Facts the answer must contain").focus()
     page.keyboard.type(fact)
     page.wait_for_timeout(1500)

@@ -23,6 +23,11 @@ def why_html(item: ReviewItem) -> str:
     ]
     if candidate.group_size > 1:
         parts.append(f"<span><b>{candidate.group_size}</b> alike</span>")
+    if candidate.suggestion:
+        guess = candidate.suggestion.mode.replace("_", " ")
+        parts.append(
+            f"<span>first guess <b>{safe_html(guess)}</b> {safe_html(candidate.suggestion.evidence, 200)}</span>"
+        )
     if candidate.known_item_id:
         parts.append(f"<span>already in the set as <b>{safe_html(candidate.known_item_id)}</b></span>")
     return f'<div class="errata-why">{"".join(parts)}</div>'
