@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evalsets.report import Clock, Figure, ItemResult, Report, ScorecardResult, Steadiness
+from evalsets.report import Clock, Figure, ItemResult, ProductionEstimate, Report, ScorecardResult, Steadiness
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 
@@ -38,6 +38,7 @@ def _lines(report: Report, clock: Clock | None) -> Iterator[str]:
         yield from ["", *_scorecard_lines(tag, card)]
     if report.steadiness:
         yield from ["", steadiness_words(report.steadiness)]
+    yield from _production_lines(report.production)
     yield from _clock_lines(clock)
     for warning in report.warnings:
         yield f"warning: {warning}"
@@ -86,6 +87,16 @@ def steadiness_words(steadiness: Steadiness) -> str:
 def share(value: float | None) -> str:
     """Return a share as a percentage."""
     return "undefined" if value is None else f"{value:.1%}"
+
+
+def _production_lines(found: ProductionEstimate | None) -> Iterator[str]:
+    if found is None:
+        return
+    yield ""
+    yield (
+        f"in production, by how items were drawn: passed {share(found.pass_rate)}{_range(found.low, found.high)}, "
+        f"declined {share(found.refusal_rate)} ({found.items} items, worth {found.effective_items:.1f} equal draws)"
+    )
 
 
 def _scorecard_lines(tag: str, card: ScorecardResult) -> Iterator[str]:
