@@ -114,7 +114,12 @@ class EvalSet(StrictModel):
 
 def wire_item(item: Item) -> dict[str, Any]:
     """Return one item as JSON-ready values: the essential fields always, the others when they say something."""
-    wire = item.model_dump(mode="json", exclude_defaults=True)
+    wire: dict[str, Any] = item.model_dump(mode="json", exclude_defaults=True)
+    complete_item(wire)
+    return wire
+
+
+def complete_item(wire: dict[str, Any]) -> None:
+    """Give an item's JSON-ready values the essential fields that are left out where they say nothing."""
     wire.setdefault("gold_chunk_ids", [])
     wire.setdefault("expected", "")
-    return wire

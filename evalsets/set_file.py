@@ -12,7 +12,7 @@ import orjson
 from pydantic import ValidationError
 
 from evalsets.errors import BadInputError, FaultsError
-from evalsets.eval_set import SCHEMA_VERSION, EvalSet, RetiredItem, wire_item
+from evalsets.eval_set import SCHEMA_VERSION, EvalSet, complete_item
 from evalsets.items import Item
 
 __all__ = ["EvalSet", "canonical_bytes", "compute_hash", "find_faults", "load", "parse", "schema_bytes", "sealed"]
@@ -28,16 +28,11 @@ def canonical_bytes(eval_set: EvalSet) -> bytes:
 
 def wire_form(eval_set: EvalSet) -> dict[str, Any]:
     """Return the set as the JSON-ready values of its file: defaults left out, but never the seven essential fields."""
-    wire = eval_set.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"items", "retired"})
-    wire |= {"schema_version": SCHEMA_VERSION, "version": eval_set.version}
-    if eval_set.retired:
-        wire["retired"] = [_wire_retired(entry) for entry in eval_set.retired]
-    return wire | {"items": [wire_item(item) for item in eval_set.items]}
-
-
-def _wire_retired(entry: RetiredItem) -> dict[str, Any]:
-    wire = entry.model_dump(mode="json", exclude_defaults=True, exclude={"item"})
-    return wire | {"item": wire_item(entry.item)}
+    wire: dict[str, Any] = eval_set.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    wire |= {"schema_version": SCHEMA_VERSION, "version": eval_set.version, "items": wire.get("items", [])}
+    for item in (*wire["items"], *(entry["item"] for entry in wire.get("retired", ()))):
+        complete_item(item)
+    return wire
 
 
 def _dump(wire: Any) -> bytes:

@@ -123,7 +123,8 @@ def bench_set(count: int, rng: random.Random) -> dict[str, float]:
         work = lambda: freeze(  # noqa: E731  # timed twice, first and again
             target, before.items, note="n", frozen_by="b", frozen_at=FROZEN_AT, corpus=corpus, allow=allow
         )
-        seconds["freeze, checks and writes"] = timed(work).seconds
+        seconds["freeze with its checks"] = timed(work).seconds
+    seconds["of which beyond the checks"] = seconds["freeze with its checks"] - seconds["check"]
     return seconds
 
 
