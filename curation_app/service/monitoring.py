@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -81,16 +81,31 @@ class MonitorView(NamedTuple):
 
 def choices(workspace: Workspace) -> DailyChoices | None:
     """Return what the log holds to choose from; None when there is no log."""
-    store = LogStore(workspace.logs_path)
-    if not store.exists:
+    if not LogStore(workspace.logs_path).exists:
         return None
-    with store.unit() as connection:
-        found = read_choices(connection)
+    found = _choices(workspace, _stamp(workspace))
     return found if found.first_day is not None else None
 
 
 def look(workspace: Workspace, filters: DailyFilter) -> MonitorView | None:
-    """Return the figures under the filters; None when no turn is left."""
+    """Return the figures under the filters, kept until the log changes; None when no turn is left."""
+    return _look(workspace, filters, _stamp(workspace))
+
+
+def _stamp(workspace: Workspace) -> tuple[int, ...]:
+    """Return what changes whenever the log or the settings do."""
+    paths = (workspace.logs_path, workspace.config_path)
+    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
+
+
+@lru_cache(maxsize=8)
+def _choices(workspace: Workspace, _changed: tuple[int, ...]) -> DailyChoices:
+    with LogStore(workspace.logs_path).unit() as connection:
+        return read_choices(connection)
+
+
+@lru_cache(maxsize=64)
+def _look(workspace: Workspace, filters: DailyFilter, _changed: tuple[int, ...]) -> MonitorView | None:
     most_compared = workspace.settings().signals.ungrounded_rows
     with LogStore(workspace.logs_path).unit() as connection:
         read = partial(read_figures, compared_share=min(1.0, most_compared / max(count_turns(connection), 1)))
