@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from curation_app.labels import DecisionKind, LabelContent
 from curation_app.review_store import Decision
+from curation_app.service.drafting import AnswerDraft
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.service.overview import forget_counts
 from curation_app.service.starting import make_workspace
@@ -169,3 +170,25 @@ def test_a_narrower_filter_leaves_no_empty_page_behind(desk: Desk, make_candidat
     app.text_input(key="text").set_value("(7)").run()
     assert not app.exception
     assert "**1** candidates" in app.markdown[1].value
+
+
+def test_a_model_s_draft_is_offered_after_mode_and_gold_and_is_no_label_until_accepted(
+    desk: Desk, make_candidate: MakeCandidate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.workspace.config_path.write_text('[review]\ndraft_model = "some-model"\n', encoding="utf-8")
+    draft = AnswerDraft(expected="Within 30 days.", facts=["30 days"])
+    # Stands in for the model's remote interface alone.
+    monkeypatch.setattr("curation_app.components.label_actions.draft_answer", lambda *_: draft)
+    desk.store.add_candidates([make_candidate(1)])
+    app = opened("label")
+    assert not [each for each in app.button if each.label.startswith("Draft by")]
+    app.radio[0].set_value(Mode.GROUNDING_FAILURE.value).run()
+    button(app, "b ☆").click().run()
+    button(app, "Draft by some-model").click().run()
+    assert area(app, "Expected answer").value == "Within 30 days."
+    button(app, "Save, next").click().run()
+    assert desk.store.events() == []
+    button(app, "Accept the draft").click().run()
+    button(app, "Save, next").click().run()
+    (event,) = desk.store.events()
+    assert (event.content.drafted_by, event.content.answer_facts) == ("", (("30 days",),))
