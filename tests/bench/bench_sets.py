@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,8 +121,8 @@ def bench_set(count: int, rng: random.Random) -> dict[str, float]:
         codes = {finding.code for finding in check(before, corpus=corpus).errors}
         allow = [AllowedCheck(code=code, reason="made-up text") for code in codes]
         target = Path(folder) / "bench"
-        work = lambda: freeze(  # noqa: E731  # timed twice, first and again
-            target, before.items, note="n", frozen_by="b", frozen_at=FROZEN_AT, corpus=corpus, allow=allow
+        work = partial(
+            freeze, target, before.items, note="n", frozen_by="b", frozen_at=FROZEN_AT, corpus=corpus, allow=allow
         )
         seconds["freeze with its checks"] = timed(work).seconds
     seconds["of which beyond the checks"] = seconds["freeze with its checks"] - seconds["check"]
