@@ -13,6 +13,46 @@ from ingest.adapters.base import Span, Trace
 _BUCKET_SPANS = 60_000
 """How many spans one bucket of traces holds at most, roughly: what is in memory at a time."""
 _LAST_NS = 2**63 - 1
+# Keys are found again by hash, where a collision does no harm: it is compared and stays.
+_CONTESTED = """
+CREATE OR REPLACE TEMP TABLE contested AS
+SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM incoming_spans)
+GROUP BY key_hash HAVING count(*) > 1
+UNION
+SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM spans)
+WHERE key_hash IN (SELECT hash(family, trace_id, span_id, adapter) FROM incoming_spans)
+"""
+_WINNERS = """
+CREATE OR REPLACE TEMP TABLE winners AS
+SELECT incoming.*, spans.payload IS NOT NULL AS is_known
+FROM (
+    SELECT * FROM incoming_spans
+    WHERE hash(family, trace_id, span_id, adapter) IN (SELECT key_hash FROM contested)
+    QUALIFY row_number() OVER (
+        PARTITION BY family, trace_id, span_id, adapter
+        ORDER BY version_ns DESC, length(payload) DESC, payload DESC, ingest_id) = 1
+) AS incoming
+LEFT JOIN spans USING (family, trace_id, span_id, adapter)
+WHERE spans.payload IS NULL OR (incoming.version_ns, length(incoming.payload), incoming.payload)
+    > (spans.version_ns, length(spans.payload), spans.payload)
+"""
+_NOTE_TRACES = """
+INSERT INTO unassembled_traces
+SELECT DISTINCT family, trace_id FROM (
+    SELECT family, trace_id FROM incoming_spans
+    WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
+    UNION ALL SELECT family, trace_id FROM winners)
+EXCEPT SELECT family, trace_id FROM unassembled_traces
+"""
+_DELETE_LOSERS = """
+DELETE FROM spans USING winners
+WHERE spans.family = winners.family AND spans.trace_id = winners.trace_id
+  AND spans.span_id = winners.span_id AND spans.adapter = winners.adapter AND winners.is_known
+"""
+_INSERT_UNCONTESTED = """
+INSERT INTO spans SELECT * FROM incoming_spans
+WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
+"""
 SPAN_SCHEMA = pa.schema(
     [
         ("trace_id", pa.string()),
@@ -117,64 +157,16 @@ def append_spans(connection: duckdb.DuckDBPyConnection, staged: Iterable[StagedS
 def settle_spans(connection: duckdb.DuckDBPyConnection) -> SettleCounts:
     """Move what waits into `spans`, the greater version (else the longer payload) staying, and note changed traces.
 
-    The same spans in any order and number give the same table.
+    The same spans in any order and number give the same table. Most spans arrive once, so only keys that occur again,
+    here or in the table, are compared.
     """
-    # Most spans arrive once: only keys that occur again, here or in the table, need comparing. They are found by hash,
-    # where a collision does no harm: it is compared and stays.
-    connection.execute(
-        """
-        CREATE OR REPLACE TEMP TABLE contested AS
-        SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM incoming_spans)
-        GROUP BY key_hash HAVING count(*) > 1
-        UNION
-        SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM spans)
-        WHERE key_hash IN (SELECT hash(family, trace_id, span_id, adapter) FROM incoming_spans)
-        """
-    )
-    connection.execute(
-        """
-        CREATE OR REPLACE TEMP TABLE winners AS
-        SELECT incoming.*, spans.payload IS NOT NULL AS is_known
-        FROM (
-            SELECT * FROM incoming_spans
-            WHERE hash(family, trace_id, span_id, adapter) IN (SELECT key_hash FROM contested)
-            QUALIFY row_number() OVER (
-                PARTITION BY family, trace_id, span_id, adapter
-                ORDER BY version_ns DESC, length(payload) DESC, payload DESC, ingest_id) = 1
-        ) AS incoming
-        LEFT JOIN spans USING (family, trace_id, span_id, adapter)
-        WHERE spans.payload IS NULL OR (incoming.version_ns, length(incoming.payload), incoming.payload)
-            > (spans.version_ns, length(spans.payload), spans.payload)
-        """
-    )
-    connection.execute(
-        """
-        INSERT INTO unassembled_traces
-        SELECT DISTINCT family, trace_id FROM (
-            SELECT family, trace_id FROM incoming_spans
-            WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
-            UNION ALL SELECT family, trace_id FROM winners)
-        EXCEPT SELECT family, trace_id FROM unassembled_traces
-        """
-    )
-    connection.execute(
-        """
-        DELETE FROM spans USING winners
-        WHERE spans.family = winners.family AND spans.trace_id = winners.trace_id
-          AND spans.span_id = winners.span_id AND spans.adapter = winners.adapter AND winners.is_known
-        """
-    )
-    fresh = connection.execute(
-        """
-        INSERT INTO spans SELECT * FROM incoming_spans
-        WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
-        """
-    ).fetchall()[0][0]
+    for statement in (_CONTESTED, _WINNERS, _NOTE_TRACES, _DELETE_LOSERS):
+        connection.execute(statement)
+    fresh = connection.execute(_INSERT_UNCONTESTED).fetchall()[0][0]
     won = connection.execute("INSERT INTO spans SELECT * EXCLUDE (is_known) FROM winners").fetchall()[0][0]
     changed = connection.execute("SELECT count(*) FROM winners WHERE is_known").fetchall()[0][0]
-    connection.execute("TRUNCATE incoming_spans")
-    connection.execute("DROP TABLE winners")
-    connection.execute("DROP TABLE contested")
+    for statement in ("TRUNCATE incoming_spans", "DROP TABLE winners", "DROP TABLE contested"):
+        connection.execute(statement)
     return SettleCounts(int(fresh) + int(won) - int(changed), int(changed))
 
 

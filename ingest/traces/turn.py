@@ -97,8 +97,7 @@ def _asked_of_models(tree: SpanTree, models: list[Node]) -> str | None:
 
 
 def _reply(tree: SpanTree, models: list[Node]) -> Reply:
-    entries = sorted(tree.entries, key=lambda node: node.facts.kind != "trace")
-    stated = _first((node for node in entries if node.facts.kind in _SPEAKING), lambda facts: facts.answer)
+    stated = _stated_answer(tree)
     last = models[-1].facts if models else SpanFacts()
     if stated is None:
         return Reply(last.answer, last.is_cut and last.answer is not None)
@@ -106,6 +105,14 @@ def _reply(tree: SpanTree, models: list[Node]) -> Reply:
     if is_fragment and last.answer and last.answer.startswith(stated.rstrip()):
         return Reply(last.answer, is_cut=True)
     return Reply(stated, last.is_cut)
+
+
+def _stated_answer(tree: SpanTree) -> str | None:
+    """The trace's own answer, else that of the entry which ended last: steps side by side come before it."""
+    speaking = [node for node in tree.entries if node.facts.kind in _SPEAKING and node.facts.answer]
+    if not speaking:
+        return None
+    return max(speaking, key=lambda node: (node.facts.kind == "trace", node.facts.end_ns, node.started_ns)).facts.answer
 
 
 def _error(tree: SpanTree, entries: Sequence[Node], reply: Reply) -> str | None:

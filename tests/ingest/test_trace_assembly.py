@@ -184,6 +184,15 @@ def test_the_entry_is_the_highest_ai_span_below_http_spans() -> None:
     assert (made.question, made.answer, made.latency_ms) == ("where is it?", "there", 20.0)
 
 
+def test_of_steps_side_by_side_the_first_has_the_question_and_the_last_the_answer() -> None:
+    steps = [
+        chain("1", "9", at=1, output__value="intent: location"),
+        chain("2", "9", at=3, input__value="location of item", output__value="there"),
+    ]
+    made = read_values(ADAPTER, [batch(span("9", lasting=9, http__route="/chat"), *steps)]).only
+    assert (made.question, made.answer) == ("where is it?", "there")
+
+
 def test_an_http_status_of_400_or_more_is_an_error_when_nothing_else_says_so() -> None:
     failed = span("9", "", http__response__status_code=502, name="POST /chat")
     made = read_values(ADAPTER, [batch(failed, chain("1", "9", output__value=""))]).only

@@ -78,23 +78,32 @@ def read(span: RawSpan) -> DialectFacts | None:
     )
     if kind == "llm":
         _read_model(facts, attributes, groups)
-    elif kind == "embedding":
-        return DialectFacts(facts, name_in(attributes, (SpanAttributes.USER_ID,)), groups)
-    else:
-        facts.question = _text_of(attributes, _INPUT, question_in)
-        facts.answer = _text_of(attributes, _OUTPUT, answer_in) if kind in {"chain", "agent"} else None
-    if kind in {"retriever", "reranker", "tool"}:
-        facts.query = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,)) or facts.question
-        facts.question = None
-    if kind in {"retriever", "reranker", "tool", "chain"}:
-        facts.chunks = _chunks(attributes, groups, kind)
-    if kind == "chain" and not facts.chunks and _POSTPROCESSOR_NAME.search(span.name):
-        _read_postprocessor(facts, attributes)
-    if kind == "tool" and not facts.chunks:
-        called = name_in(attributes, (SpanAttributes.TOOL_NAME,)) or span.name
-        facts.chunks = chunks_of_tool(called, attributes.get(_OUTPUT))
+    elif kind in {"retriever", "reranker", "tool"}:
+        _read_retrieval(facts, span, groups)
+    elif kind != "embedding":
+        _read_step(facts, span, groups)
     user_id = name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS)
     return DialectFacts(facts, user_id, groups)
+
+
+def _read_retrieval(facts: SpanFacts, span: RawSpan, groups: Numbered) -> None:
+    attributes = span.attributes
+    stated = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,))
+    facts.query = stated or _text_of(attributes, _INPUT, question_in)
+    facts.chunks = _chunks(attributes, groups, facts.kind)
+    if facts.kind == "tool" and not facts.chunks:
+        called = name_in(attributes, (SpanAttributes.TOOL_NAME,)) or span.name
+        facts.chunks = chunks_of_tool(called, attributes.get(_OUTPUT))
+
+
+def _read_step(facts: SpanFacts, span: RawSpan, groups: Numbered) -> None:
+    attributes = span.attributes
+    facts.question = _text_of(attributes, _INPUT, question_in)
+    if facts.kind in {"chain", "agent"}:
+        facts.answer = _text_of(attributes, _OUTPUT, answer_in)
+        facts.chunks = _chunks(attributes, groups, facts.kind)
+    if facts.kind == "chain" and not facts.chunks and _POSTPROCESSOR_NAME.search(span.name):
+        _read_postprocessor(facts, attributes)
 
 
 def _kind_of(attributes: dict[str, Any], groups: Numbered) -> str:
@@ -169,7 +178,7 @@ def _chunks(attributes: dict[str, Any], groups: Numbered, kind: str) -> list[Ret
     stage = "reranker" if kind == "reranker" else "retriever"
     documents = groups.get(_RERANKED if kind == "reranker" else _DOCUMENTS, {})
     stated = [(rank, _passage(document)) for rank, document in sorted(documents.items())]
-    if not stated and kind in {"chain", "tool"}:
+    if not stated and kind in {"chain", "agent", "tool"}:
         return []
     if all(passage.chunk_id and passage.text for _, passage in stated) and stated and stated[0][0] == 0:
         return [chunk for rank, passage in stated if (chunk := settled(passage, rank, stage)) is not None]
