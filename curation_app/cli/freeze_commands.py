@@ -138,7 +138,7 @@ def retire(
     """Retire items with a reason, as a new version."""
     from evalsets.set_changes import retiring
 
-    stamp = _stamp(f"Retired {_listed(ids)}: {reason}", by, signed_off_by, [], "")
+    stamp = _stamp(f"Retired {_counted(ids)}: {reason}", by, signed_off_by, [], "")
     change = retiring(dict.fromkeys(ids, reason), by=stamp.frozen_by, on=stamp.moment.date())
     _revise(find_workspace(workspace), name, change, stamp, as_json=as_json)
 
@@ -163,7 +163,7 @@ def known_failing(
         return
     from curation_app.service.set_revisions import known_failing_change, known_failures
 
-    done = [f"{word} {_listed(ids)}" for word, ids in (("Known to fail:", add), ("Gates again:", clear)) if ids]
+    done = [f"{word} {_counted(ids)}" for word, ids in (("Known to fail:", add), ("Gates again:", clear)) if ids]
     stamp = _stamp(". ".join(done), by, signed_off_by, [], "")
     since = stamp.moment.date()
     entries = known_failures(add, reason=reason, owner=owner or stamp.frozen_by, since=since, review_by=review_by)
@@ -193,10 +193,9 @@ def restore(
     _revise(space, name, change, stamp, as_json=as_json)
 
 
-def _listed(ids: list[str]) -> str:
-    named_at_most = 3
-    rest = len(ids) - named_at_most
-    return ", ".join(ids[:named_at_most]) + (f" and {rest} more" if rest > 0 else "")
+def _counted(ids: list[str]) -> str:
+    # A note is public even where an item is held out; the changelog names the others.
+    return f"{len(ids)} item{'' if len(ids) == 1 else 's'}"
 
 
 def _revise(space: "Workspace", name: str, change: "SetChange", stamp: "Stamp", *, as_json: bool) -> None:
