@@ -56,6 +56,11 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@for script in tests/bench/bench_*.py; do [ "$$script" = tests/bench/bench_app.py ] || $(BIN)/python $$script; done
 
+# Rephrases, refusals, groundedness and scope on labelled data; writes docs/quality.md.
+DATA ?= ../shared/data
+quality: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.quality $(DATA)
+
 # Key press to next item in Chromium on 1 million interactions; builds its workspace once, under build/.
 bench-app: chromium
 	$(BIN)/python tests/bench/bench_app.py
