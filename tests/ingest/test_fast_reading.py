@@ -14,6 +14,10 @@ from ingest.log_store import LogStore
 from tests.ingest.ingest_support import APP_MAPPING, rows, tables
 
 IN_RECORD = APP_MAPPING.split("feedback:", maxsplit=1)[0] + "  feedback: thumb\n  feedback_comment: note\n"
+FEW_FIELDS = """
+source: it's
+interactions: {where: "event != 'feedback'", id: request_id, question: query, answer: reply, metadata: none}
+"""
 
 
 def turn(number: int, **changes: Any) -> dict[str, Any]:
@@ -99,7 +103,9 @@ def both_ways(
     return found
 
 
-@pytest.mark.parametrize("written", [APP_MAPPING, IN_RECORD], ids=["votes apart", "votes in the record"])
+@pytest.mark.parametrize(
+    "written", [APP_MAPPING, IN_RECORD, FEW_FIELDS], ids=["votes apart", "votes in the record", "few fields"]
+)
 @pytest.mark.parametrize("has_odd_lines", [False, True], ids=["clean", "with odd lines"])
 def test_reading_fast_gives_the_same_tables_and_account(
     written: str,
