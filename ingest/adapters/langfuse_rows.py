@@ -8,7 +8,7 @@ from ingest.adapters.flat_spans import flattened, is_blank
 from ingest.traces.dialects import openinference
 from ingest.traces.dialects.langfuse_sdk import observation_facts, prompt_label, read_usage, skip_of
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import decimal, kept_metadata, name_in, object_in
+from ingest.traces.dialects.values import decimal, kept_metadata, name_in, object_in, whole
 from ingest.traces.documents import returned_chunks
 from ingest.traces.facts import SpanFacts, to_span
 from ingest.traces.identity import hex_id, nanoseconds
@@ -99,7 +99,10 @@ def _read_costs(facts: SpanFacts, row: Row) -> None:
         return
     facts.model = name_in({"model": row["provided_model_name"] or row["model"]}, ("model",))
     read_usage(facts, mapping_in(row["usage_details"] or row["usage"]), mapping_in(row["cost_details"]))
-    stated = decimal(row["total_cost"])
+    if facts.input_tokens is None and facts.output_tokens is None:  # the API before usage details
+        facts.input_tokens = whole(row["input_usage"] or row["prompt_tokens"])
+        facts.output_tokens = whole(row["output_usage"] or row["completion_tokens"])
+    stated = decimal(row["total_cost"] or row["calculated_total_cost"])
     if facts.cost is None and stated:
         facts.cost = stated
 

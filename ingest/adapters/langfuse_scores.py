@@ -17,6 +17,8 @@ _LIST_COLUMNS = frozenset(
     {"tags", "comments", "input", "output", "metadata", "toolCalls", "toolCallNames", "tool_calls"}
 )
 _LIST_COLUMNS |= {"tool_call_names", "toolDefinitions", "tool_definitions", "observations", "scores", "parentIds"}
+_TEXT_COLUMNS = frozenset({"id", "name", "statusMessage", "status_message", "version", "release", "userId", "user_id"})
+_TEXT_COLUMNS |= {"sessionId", "session_id", "traceId", "trace_id", "traceName", "trace_name", "environment", "level"}
 
 
 def is_score(row: Row) -> bool:
@@ -72,6 +74,14 @@ def _value(row: Row) -> float | str | bool | None:
     return vote_value(number, text or (value if isinstance(value, str) and number is None else None))
 
 
+def _score_values(name: str, held: Any) -> list[Any]:
+    """Return the values of a score's column; a column that Langfuse names itself counts only when it is a list."""
+    if name in _LIST_COLUMNS:
+        return []
+    values = held if name in _TEXT_COLUMNS else parsed(held)
+    return values if isinstance(values, list) else []
+
+
 def score_events_of_columns(row: Row, trace_id: Any) -> Iterator[FeedbackEvent]:
     """Yield the votes in the columns that the UI's exports add, one a score name, each a list of values.
 
@@ -79,9 +89,7 @@ def score_events_of_columns(row: Row, trace_id: Any) -> Iterator[FeedbackEvent]:
     """
     given_at = moment_of(nanoseconds(row["timestamp"] or row["end_time"] or row["start_time"]))
     for name, held in row.value.items():
-        values = parsed(held) if name not in _LIST_COLUMNS else None
-        if not isinstance(values, list) or not values:
-            continue
+        values = _score_values(name, held)
         for place, value in enumerate(values):
             if isinstance(value, str | int | float) and not is_blank(value):
                 yield FeedbackEvent(
