@@ -15,7 +15,6 @@ from evalsets.call_values import case_of, decode, encode, mix_in_planted, shaped
 from evalsets.calling import BudgetExhaustedError, Caller, Outcome, PlannedCall
 from evalsets.items import Item
 from evalsets.journal import CallKey, CallRecord, Journal, JournalIndex
-from evalsets.metrics.base import ScoredCase
 from evalsets.pace import Pace
 from evalsets.pipelines.base import Asked, Retrieved
 from evalsets.pipelines.faults import CallFailedError
@@ -165,6 +164,8 @@ class Workers:
                 return
             self._done += 1
             self._report_progress()
+            if self._plan.pipeline.is_inline:
+                await anyio.lowlevel.checkpoint()  # nothing else would let a signal or the watchdog in
 
     async def _run_item(self, item: Item, repeat: int) -> None:
         with anyio.CancelScope() as scope:
@@ -270,6 +271,3 @@ def _recorded(key: CallKey, outcome: Outcome) -> tuple[CallRecord, Outcome]:
         return _recorded(key, failed)
     record = CallRecord(key, "ok", encode(value), "", "", outcome.seconds, outcome.attempts)
     return record, outcome._replace(value=value)
-
-
-__all__ = ["Observer", "Progress", "ScoredCase", "Workers"]

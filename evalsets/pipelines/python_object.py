@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from evalsets.errors import BadInputError
 from evalsets.items import Item
-from evalsets.pipelines.base import Asked, Pipeline, Retrieved
+from evalsets.pipelines.base import Pipeline, Retrieved
 from evalsets.pipelines.native_forms import natives_of, to_answer, to_asked, to_retrieved
 
 
@@ -153,6 +153,3 @@ def _path_of(target: Any) -> str:
 
 def _public(target: Any) -> str:
     return ", ".join(name for name in dir(target) if not name.startswith("_")) or "no public names"
-
-
-__all__ = ["Asked", "PythonPipeline", "asks", "is_async", "load_target"]

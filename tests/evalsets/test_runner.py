@@ -30,6 +30,12 @@ from tests.evalsets.run_parts import CountingSystem, numbered_set, planted_item,
 LENIENT = RunSettings(max_error_share=1.0, call_timeout_s=5.0)
 
 
+@pytest.fixture(autouse=True)
+def outside_any_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report names the commit it was run at, and somebody may commit to this checkout between two runs of a test."""
+    monkeypatch.chdir(tmp_path)
+
+
 class Misbehaving:
     """Raises, hangs or returns nothing, as the question says."""
 
@@ -391,7 +397,7 @@ def _start(folder: Path) -> "subprocess.Popen[bytes]":
         journal=str(folder / "journal.jsonl"),
         out=str(folder / "report.json"),
     )
-    return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, cwd=folder)
 
 
 def _wait_for_lines(path: Path, lines: int) -> None:
