@@ -65,7 +65,7 @@ def _read_record(record: Record) -> Iterator[Outcome]:
         if bad is not None:
             refused += 1
             outcomes.append(_reject(record, bad, is_whole=refused == len(parts)))
-    yield from outcomes
+    yield from outcomes or [Skip("log events that hold no question, answer or vote")]
 
 
 def _taken(part: RawSpan | RawLog, outcomes: list[Outcome]) -> BadPart | None:

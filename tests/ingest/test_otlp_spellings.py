@@ -120,6 +120,12 @@ def test_every_spelling_gives_the_same_interaction(name: str, batch: dict[str, A
     assert [vote.target_id for vote in found.votes][:1] == [vote.target_id for vote in expected.votes]
 
 
+def test_log_events_that_say_nothing_of_a_turn_are_skipped() -> None:
+    records = [{"timeUnixNano": "1", "body": {"stringValue": "started"}, "traceId": "a" * 32, "spanId": "b" * 16}]
+    message = {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
+    assert read_values(ADAPTER, [message]).skips == ["log events that hold no question, answer or vote"]
+
+
 def test_ids_that_went_through_a_wrong_reader_are_brought_back() -> None:
     trace_id = "3335587ffa2ec06c0e8b5554256f4589"
     assert hex_id(base64.b64decode(trace_id)) == trace_id
