@@ -104,7 +104,9 @@ def _delta_chart(changes: Sequence[Change]) -> Any:
     least, most = min(0.0, *(change.low for change in changes)), max(0.0, *(change.high for change in changes))
     room = 0.45 * max(most - least, 0.1)
     scale = alt.Scale(domain=[least - 0.02, most + room], nice=False)
-    x = alt.X("difference:Q", title="difference, after minus before", axis=alt.Axis(format="+%"), scale=scale)
+    ticks = [tenth / 10 for tenth in range(-10, 11, 2) if least - 0.05 <= tenth / 10 <= most + 0.1]
+    axis = alt.Axis(format="+%", values=ticks)
+    x = alt.X("difference:Q", title="difference, after minus before", axis=axis, scale=scale)
     ranges = base.mark_rule(strokeWidth=2, color=GREY).encode(x=alt.X("low:Q"), x2="high:Q")
     marks = base.mark_point(filled=True, size=90).encode(x=x, color=alt.Color("colour:N", scale=None))
     words = base.mark_text(align="left", dx=8, color=ink()).encode(x="high:Q", text="words:N")

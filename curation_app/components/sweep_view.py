@@ -7,13 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from curation_app.components.figures import TITLES, percent
-from curation_app.components.ink import ink
+from curation_app.components.ink import ACCENT, ink
 from curation_app.components.page_text import markdown_text
 from curation_app.service.comparing import verdict
 from evalsets.sweep import Sweep, SweepRow, settings_words
 
 _FIGURES = tuple(TITLES)
-_SHADES = ["#0f62a8", "#c2620c", "#8a9199"]
+_SHADES = [ACCENT, "#c2620c", "#8a9199"]
 
 
 def show_sweep(sweep: Sweep) -> None:
@@ -48,7 +48,7 @@ def _chart(sweep: Sweep) -> Any:
     }
     lines = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=45)).encode(**style)
     words = base.mark_text(dy=-10, color=ink()).encode(text="words:N")
-    best = max(sweep.rows, key=lambda row: row.answer_accuracy)
+    best = max(sweep.rows, key=lambda row: (row.answer_accuracy, row.retrieval_recall or 0.0))
     title = f"Highest accuracy at {settings_words(best.settings)}: {percent(best.answer_accuracy)}"
     return (lines + words).properties(height=290, title=title)
 
