@@ -75,8 +75,9 @@ def _fill_in(page: Page) -> None:
     if "gold: none yet" in page.inner_text(".errata-evidence"):
         page.keyboard.press("a")
     passages = " ".join(page.locator(".errata-chunk summary").all_inner_texts())
-    fact = next(iter(re.findall(r"\d+ [a-z]+", passages)), "")
+    fact = next(iter(re.findall(r"\d+ (?:days|months|minutes|hours|invoices|users)", passages)), "")
     page.get_by_label("Facts the answer must contain").focus()
+    page.keyboard.press("Control+a")
     page.keyboard.type(fact)
     page.wait_for_timeout(1500)
     page.keyboard.press("Escape")
