@@ -55,7 +55,7 @@ def classify(error: Exception) -> CallFailedError:
     if isinstance(error, CallFailedError):
         return error
     status = _status_of(error)
-    message = _described(error)
+    message = described(error)
     if status in TRANSIENT_STATUSES or _is_transient_type(error):
         return TransientCallError(
             message,
@@ -122,7 +122,8 @@ def _headers_of(error: Exception) -> Mapping[str, str]:
     return {str(name).lower(): str(value) for name, value in headers.items()} if hasattr(headers, "items") else {}
 
 
-def _described(error: Exception) -> str:
+def described(error: Exception) -> str:
+    """Return what an exception says on one line, with the function, line and file that raised it."""
     place = _place_of(error)
     text = _one_line(str(error))
     return f"{type(error).__name__}{f': {text}' if text else ''}{place}"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from evalsets.errors import BadInputError
 from evalsets.items import Item
 from evalsets.pipelines.base import Pipeline, Retrieved
+from evalsets.pipelines.faults import described
 from evalsets.pipelines.native_forms import natives_of, to_answer, to_asked, to_retrieved
 
 
@@ -89,24 +90,31 @@ class PythonPipeline(Pipeline):
 
 
 def load_target(path: str, *, folder: Path | None = None) -> Any:
-    """Import `module:attr` with the folder (default: the current one) importable; errors say which part is missing."""
+    """Import `module:attr` with the current folder and `folder` importable; errors say which part is missing."""
     module_name, _, attribute = path.partition(":")
     if not module_name or not attribute:
         raise BadInputError(f"pipeline {path!r} is not of the form module:attr, such as my_app.rag:pipeline")
-    if (here := str((folder or Path()).resolve())) not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        target: Any = import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise BadInputError(
-            f"cannot import the pipeline {path!r}: no module {error.name!r}. Run from the folder that holds it, "
-            "or install it into this environment."
-        ) from error
+    for place in (Path(), folder or Path()):
+        if (importable := str(place.resolve())) not in sys.path:
+            sys.path.insert(0, importable)
+    target = _imported(module_name, path)
     for part in attribute.split("."):
         if not hasattr(target, part):
             raise BadInputError(f"pipeline {path!r}: {module_name} has no {attribute!r}; it has {_public(target)}")
         target = getattr(target, part)
     return target
+
+
+def _imported(module_name: str, path: str) -> Any:
+    try:
+        return import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise BadInputError(
+            f"cannot import the pipeline {path!r}: no module {error.name!r}. Run from the folder that holds it, "
+            "or install it into this environment."
+        ) from error
+    except Exception as error:
+        raise BadInputError(f"cannot import the pipeline {path!r}: {described(error)}") from error
 
 
 def asks(target: Any) -> bool:
@@ -126,13 +134,20 @@ def _built(target: Any, options: Mapping[str, Any], name: str) -> Any:
         inspect.isroutine(target) and not _takes(target, 1) and not is_async(target)
     )
     if is_factory or (inspect.isroutine(target) and options):
-        target = target(**options)
+        target = _called(target, options, name)
     if (hasattr(target, "retrieve") and hasattr(target, "answer")) or hasattr(target, "ask") or callable(target):
         return target
     raise BadInputError(
         f"pipeline {name or target!r} has neither retrieve(question, k) and answer(question, chunks) "
         f"nor ask(question); it has {_public(target)}"
     )
+
+
+def _called(factory: Any, options: Mapping[str, Any], name: str) -> Any:
+    try:
+        return factory(**options)
+    except Exception as error:
+        raise BadInputError(f"pipeline {name or factory!r} could not be built: {described(error)}") from error
 
 
 def _takes(function: Any, positional: int) -> bool:

@@ -143,6 +143,11 @@ def test_missing_modules_attributes_and_corpora_are_named(workspace: Path, capsy
     ):
         assert run_playground("-p", pipeline, "-o", "x.json") == 2
         assert words in capsys.readouterr().err
+    (workspace / "broken.py").write_text("def ask(question:\n")
+    (workspace / "unbuilt.py").write_text("class Desk:\n    def __init__(self):\n        raise OSError('no index')\n")
+    for pipeline, words in (("broken:ask", "SyntaxError"), ("unbuilt:Desk", "could not be built: OSError: no index")):
+        assert run_playground("-p", pipeline, "-o", "x.json") == 2
+        assert words in capsys.readouterr().err
     assert errata(["run", str(SET_PATH), "-o", "x.json"]) == 2
     assert "there is no corpus to search" in capsys.readouterr().err
     assert workspace.is_dir()
