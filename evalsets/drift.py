@@ -175,25 +175,38 @@ def _pieces(text: str, doc_id: str, matches: list[Match], matched: MatchedCorpus
 
     A text cut anew lies in chunks that follow each other; pieces from here and there would be a coincidence.
     """
-    words, whole = passage_words(text), one_spaced(text)
+    words = passage_words(text)
     seeds = [match for match in matches if match.chunk.doc_id == doc_id][:_COMPARED] + matches[:_COMPARED]
     for seed in seeds:
         found = _stretch(words, seed, matched)
+        if joined := _joined(text, found.places, matched):
+            return joined
         is_whole = len(found.missing) <= _BROKEN_WORDS_A_SEAM * (len(found.places) + 1)
         if len(found.places) > 1 and is_whole:
             return [matched.corpus[place] for place in found.places]
-        if not found.missing and (joined := _joined_with_neighbour(whole, seed, matched)):
-            return joined
     return []
 
 
-def _joined_with_neighbour(whole: str, seed: Match, matched: MatchedCorpus) -> list[Chunk]:
-    # Every word stands in one chunk, but not in this order: the first or last of them belong to its neighbour.
-    for start in (seed.place - 1, seed.place):
-        pair = [chunk for place in (start, start + 1) if (chunk := matched.chunk_at(place)) is not None]
-        if whole in one_spaced(" ".join(chunk.text for chunk in pair)):
-            return pair
-    return []
+def _joined(text: str, places: range, matched: MatchedCorpus) -> list[Chunk]:
+    """Return the chunks of a stretch, or of its next neighbours, that hold the text end to end; none when they do not.
+
+    White space does not count, so that a word cut in two at a seam is whole again.
+    """
+    whole = _compact(text)
+    wide = range(max(0, places.start - 1), min(len(matched.corpus), places.stop + 1))
+    pieces = [matched.corpus[place] for place in wide]
+    texts = [_compact(chunk.text) for chunk in pieces]
+    if whole not in "".join(texts):
+        return []
+    while len(pieces) > 1 and whole in "".join(texts[1:]):
+        pieces, texts = pieces[1:], texts[1:]
+    while len(pieces) > 1 and whole in "".join(texts[:-1]):
+        pieces, texts = pieces[:-1], texts[:-1]
+    return pieces if len(pieces) > 1 else []
+
+
+def _compact(text: str) -> str:
+    return one_spaced(text).replace(" ", "")
 
 
 class _Stretch(NamedTuple):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 SHINGLE_WORDS = 4
+_LOOKED_FOR_WHOLE = 2 * SHINGLE_WORDS
+"""A passage of fewer words is looked for whole too: cut in mid-word it may share no shingle."""
 _BATCH_CHUNKS = 2000
 _MOST_PASSAGES_A_SHINGLE = 200
 """A shingle that more passages hold is boilerplate and tells nothing."""
@@ -75,19 +77,20 @@ def covered_places(wanted: Sequence[str], chunk_text: str) -> frozenset[int]:
 def match_passages(passages: Mapping[str, Passage], corpus: Sequence[Chunk]) -> MatchedCorpus:
     """Find the chunks that share shingles of four words with each passage (by key), in one pass over the corpus.
 
-    A passage shorter than a shingle is looked for whole.
+    A passage of a few words is looked for whole.
     """
     ordered = _by_document(corpus)
     words = {key: passage_words(passage.text) for key, passage in passages.items()}
     long = [key for key, found in words.items() if len(found) >= SHINGLE_WORDS]
-    short = {key: one_spaced(passages[key].text) for key, found in words.items() if 0 < len(found) < SHINGLE_WORDS}
+    short = {key: one_spaced(passages[key].text) for key, found in words.items() if 0 < len(found) < _LOOKED_FOR_WHOLE}
     matches: dict[str, list[Match]] = {key: [] for key in passages}
     index = _ShingleIndex([words[key] for key in long])
     pairs = _best_pairs(index, [passages[key] for key in long], ordered) if long else ()
     for owner, place, shared in pairs:
         matches[long[owner]].append(Match(ordered[place], place, shared))
     for key, place in _short_hits(short, ordered):
-        matches[key].append(Match(ordered[place], place, 1))
+        if all(match.place != place for match in matches[key]):
+            matches[key].append(Match(ordered[place], place, 1))
     for found in matches.values():
         found.sort(key=lambda match: (-match.shared, match.place))
     return MatchedCorpus(matches, ordered)

@@ -153,6 +153,32 @@ def test_every_label_on_recut_public_passages_is_sorted_as_constructed(
     assert wrong(report, truth, passages) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [(400, 250), (250, 400), (400, 333), (500, 120), (120, 500)])
+def test_chunks_cut_in_mid_word_are_followed_too(handbook: dict[str, list[str]], before: int, after: int) -> None:
+    texts = {doc_id: " ".join(words) for doc_id, words in handbook.items()}
+
+    def cut(size: int, prefix: str) -> dict[Span, Chunk]:
+        return {
+            Span(f"{prefix}{doc_id}@{start}", doc_id, start, min(start + size, len(text))): Chunk(
+                f"{prefix}{doc_id}@{start}", text[start : start + size], doc_id
+            )
+            for doc_id, text in texts.items()
+            for start in range(0, len(text), size)
+        }
+
+    old, new = cut(before, "old-"), cut(after, "new-")
+    eval_set, known = set_over(list(old.values()))
+    report = find_drift(eval_set, {chunk.chunk_id: chunk for chunk in new.values()}, known)
+    ids: dict[str, set[str]] = defaultdict(set)
+    for chunk in new.values():
+        ids[" ".join(chunk.text.split())].add(chunk.chunk_id)
+    truth = [
+        constructed(span, " ".join(chunk.text.split()), ids, [each for each in new if each.doc_id == span.doc_id])
+        for span, chunk in old.items()
+    ]
+    assert [gold.kind for gold in report.gold] == truth
+
+
 OLD = Chunk(
     "kb-3#0", "Refunds for annual plans are paid within 30 days of the request, to the card that was charged.", "kb-3"
 )
