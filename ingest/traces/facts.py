@@ -1,5 +1,6 @@
 """What a span tells about a turn, in one vocabulary for all tools; this is what is staged as a span's payload."""
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -69,9 +70,15 @@ def to_span(  # noqa: PLR0913 - the columns of a staged span
 def _without_text(chunk: RetrievedChunk, texts: dict[str, str]) -> RetrievedChunk:
     if not chunk.text:
         return chunk
-    text_hash = chunk.chunk_id if chunk.id_origin == "text_hash" else chunk_text_hash(chunk.text)
+    chunk_id, _, doc_id, score, rank, stage, id_origin, _ = chunk
+    text_hash = chunk_id if id_origin == "text_hash" else _hash_of(chunk.text)
     texts[text_hash] = chunk.text
-    return chunk._replace(text=None, text_hash=text_hash)
+    return RetrievedChunk(chunk_id, None, doc_id, score, rank, stage, id_origin, text_hash)
+
+
+@lru_cache(maxsize=1 << 14)
+def _hash_of(text: str) -> str:
+    return chunk_text_hash(text)  # the same passages are retrieved over and over
 
 
 def from_span(span: Span) -> SpanFacts:
