@@ -80,6 +80,8 @@ def _delete_leaving(connection: duckdb.DuckDBPyConnection, traces: set[str]) -> 
     connection.execute(
         "DELETE FROM chunk_texts WHERE text_hash NOT IN (SELECT text_hash FROM retrieved WHERE text_hash IS NOT NULL)"
     )
+    # Files are read again from now on, so that a report says what was left out as forgotten.
+    connection.execute("DELETE FROM ingested_files")
     spans = forget_traces(connection, traces | native)
     daily.rebuild(connection)
     return ids, spans

@@ -182,6 +182,7 @@ class _Run:
         for name in ("read", "skipped", "quarantined", "interactions", "format"):
             setattr(account, name, getattr(known, name))
         account.is_unchanged = True
+        self.tally.rejects.extend(self.known.rejects_of(known.file) if self.known else [])
         writer.counts = writer.counts.plus(MergeCounts(unchanged=known.interactions))
 
     def _read_fast(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> bool:

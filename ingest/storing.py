@@ -215,12 +215,26 @@ class KnownFiles:
         ).fetchall()
         self._accounts = {(way, digest): FileAccount.model_validate_json(account) for way, digest, account in rows}
         self._sizes = {(way, account.size) for (way, _), account in self._accounts.items()}
+        self._rejects = _rejects_shown(connection, {account.file for account in self._accounts.values()})
 
     def account_of(self, path: Path, way_digest: str) -> FileAccount | None:
         """Return the account of a file whose bytes were read this way; digests it only when its size was seen."""
         if (way_digest, path.stat().st_size) not in self._sizes:
             return None
         return self._accounts.get((way_digest, file_digest(path)))
+
+    def rejects_of(self, file: str) -> list[Reject]:
+        """Return the first quarantined records of a file."""
+        return [reject for reject in self._rejects if reject.file == file]
+
+
+def _rejects_shown(connection: duckdb.DuckDBPyConnection, files: set[str]) -> list[Reject]:
+    rows = connection.execute(
+        "SELECT file, line, reason, raw FROM rejects WHERE file IN (SELECT unnest(?))"
+        " QUALIFY row_number() OVER (PARTITION BY file ORDER BY line) <= 50 ORDER BY file, line",
+        [sorted(files)],
+    ).fetchall()
+    return [Reject(*row) for row in rows]
 
 
 def file_digest(path: Path) -> str:
