@@ -13,16 +13,19 @@ def alike_questions(context: Context) -> Iterator[Finding]:
     by_id = context.eval_set.by_id
     for pair in like_pairs({item.id: item.question for item in context.eval_set.items if item.question.strip()}):
         one, other = by_id[pair.first_id], by_id[pair.second_id]
-        if one.group and one.group == other.group:
-            continue  # paraphrases kept on purpose: they share a group and are counted as one
-        yield from _about_pair(one, other)
+        # Paraphrases kept on purpose share a group and are counted as one; they must still agree.
+        if not one.group or one.group != other.group:
+            yield _asked_twice(one, other)
+        yield from _disagreements(one, other)
 
 
-def _about_pair(one: Item, other: Item) -> Iterator[Finding]:
+def _asked_twice(one: Item, other: Item) -> Finding:
     if tokens(one.question) == tokens(other.question):
-        yield error("duplicate-question", f"asks the same as {one.id!r}", other.id)
-    else:
-        yield error("near-duplicate", f"asks nearly the same as {one.id!r}: {one.question!r}", other.id)
+        return error("duplicate-question", f"asks the same as {one.id!r}", other.id)
+    return error("near-duplicate", f"asks nearly the same as {one.id!r}: {one.question!r}", other.id)
+
+
+def _disagreements(one: Item, other: Item) -> Iterator[Finding]:
     if one.mode is not other.mode and one.is_answerable is not other.is_answerable:
         yield error("contradiction", f"is {other.mode} while {one.id!r}, which asks the same, is {one.mode}", other.id)
     if one.split is not None and other.split is not None and one.split is not other.split:

@@ -77,6 +77,8 @@ def test_questions_that_ask_the_same_are_told_from_those_that_only_look_alike(on
 def test_paraphrases_that_share_a_group_are_kept_on_purpose() -> None:
     rows = [item(id_, "How do I reset my password?", group="g") for id_ in ("a", "b")]
     assert codes(checked(*rows)) == set()
+    disagreeing = [rows[0], item("b", "How do I reset my password?", Mode.OUT_OF_SCOPE, group="g")]
+    assert codes(checked(*disagreeing)) == {"contradiction"}
 
 
 def test_the_same_question_cannot_be_answerable_and_out_of_scope() -> None:
