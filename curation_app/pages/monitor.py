@@ -5,7 +5,7 @@ import streamlit as st
 from curation_app.components import monitor_view
 from curation_app.components.next_step import show_next_step
 from curation_app.components.page_text import markdown_text
-from curation_app.service.freshness import freshness_sentences
+from curation_app.service.freshness import freshness_sentences, stale_before_by_default
 from curation_app.service.monitoring import choices, look
 from curation_app.workspace import Workspace, app_workspace
 from evalsets.errors import ErrataError
@@ -33,7 +33,8 @@ def _show(workspace: Workspace) -> None:
         monitor_view.show_words(view.words, view)
     with right:
         st.markdown("**How fresh it is**")
-        for sentence in freshness_sentences(workspace):
+        since = st.date_input("Documents not written to since", stale_before_by_default(), key="stale", width=220)
+        for sentence in freshness_sentences(workspace, since or stale_before_by_default()):
             st.caption(markdown_text(sentence, 400))
 
 
