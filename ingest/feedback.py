@@ -114,7 +114,8 @@ CREATE OR REPLACE TEMP TABLE winning_votes AS
 WITH counting AS (
     SELECT *, (target_kind <> 'session', coalesce(given_at, 'epoch'::TIMESTAMPTZ), ordinal) AS place
     FROM feedback_events
-    WHERE interaction_id IS NOT NULL AND (scorer_kind = 'human' OR $with_judges) AND NOT list_contains($ignored, name)
+    WHERE interaction_id IS NOT NULL AND NOT list_contains($ignored, name)
+        AND (scorer_kind = 'human' OR $with_judges OR (scorer_kind = 'code' AND list_contains($named, name)))
 )
 SELECT interaction_id, nullif(arg_max(vote, place) FILTER (vote IS NOT NULL), 0) AS vote,
     arg_max(comment, place) FILTER (comment IS NOT NULL) AS comment
@@ -145,12 +146,13 @@ def bind_votes(
     """Set the vote of every event and the feedback of every interaction from all events there are.
 
     `scales` declares scores by name; the others are inferred from all their values. `ignored` names scores that are no
-    verdict of a user. Judges (models and code) count only `with_judges`.
+    verdict of a user. Judges (models and code) count only `with_judges`; a score sent through an API, which may be a
+    user's or a script's, counts when `scales` names it.
     """
     undecided = _set_votes(connection, scales or {})
     connection.execute(_TARGETS)
     connection.execute(_BIND)
-    connection.execute(_WINNERS, {"with_judges": with_judges, "ignored": list(ignored)})
+    connection.execute(_WINNERS, {"with_judges": with_judges, "ignored": list(ignored), "named": list(scales or {})})
     connection.execute(_APPLY, {"ingest_id": ingest_id})
     bound, unbound = connection.execute(_COUNTS).fetchall()[0]
     return VoteCounts(bound, unbound, undecided)

@@ -11,6 +11,7 @@ from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
 from ingest.traces.identity import TRACE_SOURCE
 from ingest.traces.texts import parsed
+from ingest.traces.votes import unclear_scorer
 
 _TYPES = frozenset(
     {"SPAN", "GENERATION", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
@@ -91,6 +92,16 @@ def _is_trace(row: Row) -> bool:
     return bool(row["id"]) and "timestamp" in row and "trace_id" not in row and marks >= 3  # noqa: PLR2004
 
 
+def _votes(vote: FeedbackEvent | None) -> Iterator[Outcome]:
+    if vote is None:
+        yield Skip("score without a target or a value")
+        return
+    yield vote
+    caution = unclear_scorer(vote)
+    if caution is not None:
+        yield caution
+
+
 def _outcomes(value: Any) -> Iterator[Outcome]:
     if not isinstance(value, dict):
         yield Skip("not a Langfuse row")
@@ -105,7 +116,7 @@ def _outcomes(value: Any) -> Iterator[Outcome]:
         yield observation_span(row)
         yield from score_events_of_columns(row, row["trace_id"])
     elif is_score(row):
-        yield score_event(row) or Skip("score without a target or a value")
+        yield from _votes(score_event(row))
     elif row["id"] and ("timestamp" in row or "created_at" in row):
         yield trace_span(row)
         yield from score_events_of_columns(row, row["id"])

@@ -23,6 +23,7 @@ from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts, to_span
 from ingest.traces.identity import nanoseconds
 from ingest.traces.texts import answer_in, parsed, question_in
+from ingest.traces.votes import unclear_scorer
 
 SOURCE = "langsmith"
 _KINDS = {
@@ -70,9 +71,19 @@ def _outcomes(value: Any) -> Iterator[Outcome]:
     if _is_run(value):
         yield from _read_run(value)
     elif isinstance(value, dict) and is_feedback(value):
-        yield feedback_event(value, SOURCE) or Skip("feedback without a value")
+        yield from _votes(feedback_event(value, SOURCE))
     else:
         yield Skip("neither a run nor feedback")
+
+
+def _votes(vote: FeedbackEvent | None) -> Iterator[Outcome]:
+    if vote is None:
+        yield Skip("feedback without a value")
+        return
+    yield vote
+    caution = unclear_scorer(vote)
+    if caution is not None:
+        yield caution
 
 
 def _is_run(value: Any) -> bool:

@@ -3,6 +3,9 @@
 import re
 from typing import Any
 
+from ingest.adapters.base import Caution
+from ingest.interaction import FeedbackEvent
+
 _PLAIN_LABEL = re.compile(
     r"(thumbs?[-_ ]?(up|down)|like|dislike|liked|disliked|up|down|good|bad|yes|no|positive|negative)"
 )
@@ -34,6 +37,17 @@ def vote_value(score: Any, label: Any) -> float | str | bool | None:
     if isinstance(score, str) and score.strip():
         return score
     return label if isinstance(label, str) and label.strip() else None
+
+
+def unclear_scorer(event: FeedbackEvent) -> Caution | None:
+    """Return the caution that a score came through an API and is not called like a user's, so it is left out."""
+    if event.scorer_kind != "code":
+        return None
+    return Caution(
+        f"unclear-score:{event.name}",
+        f"the score {event.name!r} was sent through an API, as users' votes and scripts' scores are, and is not called "
+        f"like a vote: it is left out. If users give it, declare it as [logs.scores.{event.name}] in errata.toml.",
+    )
 
 
 def scorer_kind(stated: Any, name: str) -> str:

@@ -11,6 +11,9 @@ from ingest.adapters.langsmith import ADAPTER as LANGSMITH
 from ingest.adapters.mlflow import ADAPTER as MLFLOW
 from ingest.adapters.otlp import ADAPTER as OTLP
 from ingest.adapters.phoenix import ADAPTER as PHOENIX
+from ingest.loading import ingest
+from ingest.log_store import LogStore
+from ingest.settings import LogSettings, ScoreScale
 from tests.ingest.span_reading import Read, read_values
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -120,6 +123,20 @@ def test_langfuse_scores_of_every_kind_keep_their_value_scorer_and_target() -> N
         ("6", 1.0, "human", "session", "s1"),
         ("7", True, "human", "interaction", TRACE),
     ]
+
+
+def test_a_score_through_an_api_that_may_be_a_scripts_is_left_out_until_it_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    rows = [observation(1, input="where?", output="there"), score(name="thing_ok", value=0.0)]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    feedback = []
+    for name, scales in (("unnamed", {}), ("named", {"thing_ok": ScoreScale(down_to=0, up_from=1)})):
+        store = LogStore(tmp_path / f"{name}.duckdb")
+        report = ingest([log], store=store, logs=LogSettings(scores=scales))
+        with store.unit() as connection:
+            feedback.append(connection.execute("SELECT feedback FROM interactions").fetchall()[0][0])
+        assert "unclear-score:thing_ok" in [caution.code for caution in report.cautions]
+    assert feedback == [None, -1]
 
 
 def test_score_columns_of_the_langfuse_ui_are_votes_even_when_called_like_a_column() -> None:
