@@ -17,6 +17,7 @@ from ingest.traces.dialects.genai import evaluation, read_log
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.facts import to_span
 from ingest.traces.identity import TRACE_SOURCE
+from ingest.traces.votes import unclear_scorer
 
 
 class OtlpAdapter:
@@ -130,8 +131,8 @@ def _read_log(log: RawLog) -> Iterator[Outcome]:
     record = log.record
     if record.name == "gen_ai.evaluation.result":
         vote = evaluation(record)
-        if vote is not None:
-            yield vote
+        caution = unclear_scorer(vote) if vote is not None else None
+        yield from (outcome for outcome in (vote, caution) if outcome is not None)
         return
     merged = read_log(record, log.body) if record.trace_id and record.name.startswith("gen_ai.") else None
     if merged is None:
