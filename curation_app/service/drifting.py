@@ -19,7 +19,7 @@ from evalsets.freezing import FreezePlan, FreezeResult, Stamp, publish, revise
 from evalsets.gold_texts import gold_texts_file, load_gold_texts
 from evalsets.items import Item, Split
 from evalsets.set_changes import replacing
-from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
+from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 
 _BROKEN = "gold-not-in-corpus"
 
@@ -129,6 +129,11 @@ def item_candidate(item: Item, *, occasion: str, hit: SignalHit, chunks: tuple[C
         priority=1.0,
         sampling_signal=hit.signal,
         inclusion_probability=1.0,
+        suggestion=ModeSuggestion(
+            mode=item.mode.value,
+            evidence=f"the set says {item.expected!r}" if item.expected else "the set says that declining is right",
+            gold_chunk_ids=item.gold_chunk_ids,
+        ),
         known_item_id=item.id,
         language=item.language,
         turns=(turn,),

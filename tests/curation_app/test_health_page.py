@@ -6,17 +6,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from curation_app import session_keys
-from curation_app.review_store import ReviewStore
+from curation_app.labels import DecisionKind, LabelContent
+from curation_app.review_store import Decision, ReviewStore
 from curation_app.sample import LOG_PATH, MAPPING_PATH
 from curation_app.service.drifting import drift_in_workspace, plan_repair, repair, send_to_review
-from curation_app.service.freezing import plan_items
+from curation_app.service.freezing import freeze_plan, open_freeze_desk, plan_items
 from curation_app.service.set_coverage import coverage_of
-from curation_app.service.set_health import health_of
+from curation_app.service.set_health import Review, health_of, record_review
 from curation_app.service.set_places import whole_corpus
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.freezing import Stamp, publish
-from evalsets.items import Item, Mode
+from evalsets.items import GoldChunk, Item, Mode
 from evalsets.set_file import load
 from ingest.corpus import add
 from ingest.loading import ingest
@@ -136,3 +137,26 @@ def test_coverage_compares_the_set_with_the_traffic_it_came_from(workspace: Work
     assert set(found) == {"document asked about", "week", "language", "model"}
     assert found["week"].unknown_in_set == 3
     assert any(row.is_missing for row in found["model"].rows)
+
+
+def test_a_label_given_again_corrects_the_item_under_its_own_id(workspace: Workspace) -> None:
+    record_review(workspace, "", Review(to_correct=("vpn",)), by="Bo")
+    store = ReviewStore(workspace.review_path)
+    shown = store.next_item("Bo")
+    assert shown is not None
+    content = LabelContent(
+        mode=Mode.RETRIEVAL_MISS,
+        gold_chunks=(GoldChunk(chunk_id="kb-2#0"),),
+        expected="In the portal, under Downloads.",
+    )
+    store.submit(Decision(shown.candidate.candidate_id, "Bo", DecisionKind.LABEL, content, shown.token))
+    desk = open_freeze_desk(workspace, stamp=Stamp("corrected", "Bo"))
+    assert desk.plan.report.blocking == ()
+    (change,) = desk.plan.change.changed
+    assert (change.after.id, change.after.mode, change.after.added_on) == (
+        "vpn",
+        Mode.RETRIEVAL_MISS,
+        change.before.added_on,
+    )
+    assert freeze_plan(workspace, desk.plan).eval_set.version == 2
+    assert not open_freeze_desk(workspace, stamp=Stamp("again", "Bo")).plan.is_new
