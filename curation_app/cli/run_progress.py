@@ -11,7 +11,7 @@ from evalsets.runner import Observer, Progress
 if TYPE_CHECKING:
     from rich.console import Console
 
-REDRAW_S = 0.1
+REDRAW_S = 0.25
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def progress_bar() -> Iterator[Observer]:
 
 @contextmanager
 def drawn_progress(console: "Console") -> Iterator[Observer]:
-    """Yield an observer that draws a bar on a console, ten times a second at most."""
+    """Yield an observer that draws a bar on a console, four times a second at most."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -40,7 +40,7 @@ def drawn_progress(console: "Console") -> Iterator[Observer]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[notes]}"),
     )
-    with Bar(*columns, console=console, transient=True, refresh_per_second=4) as bar:
+    with Bar(*columns, console=console, transient=True, refresh_per_second=2) as bar:
         task = bar.add_task("run", total=None, rate="", notes="")
         started_at = drawn_at = time.monotonic()
 
