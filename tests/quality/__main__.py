@@ -9,9 +9,11 @@ import numpy as np
 
 from evalsets.grounding import Similarity
 from ingest.signals.embedding import MINILM, load_embedder
+from tests.quality.faithfulness import NOTES as FAITHFULNESS_NOTES
 from tests.quality.faithfulness import measure_faithfulness
 from tests.quality.fit_rephrase import cross_validated
 from tests.quality.out_of_scope import measure_out_of_scope
+from tests.quality.refusals import NOTES as REFUSAL_NOTES
 from tests.quality.refusals import measure_refusals
 from tests.quality.rephrase import RephraseMeasure, measure_rephrase
 from tests.quality.sample import measure_sample
@@ -76,7 +78,8 @@ def _refusals(folder: Path) -> str:
         ]
         for row in measure_refusals(folder)
     ]
-    return _table(("file", "answers", "F1", "precision", "recall", "partial answers flagged", "best known F1"), rows)
+    heads = ("file", "answers", "F1", "precision", "recall", "partial answers flagged", "best known F1")
+    return f"{_table(heads, rows)}\n\n{REFUSAL_NOTES.rstrip()}"
 
 
 def _faithfulness(folder: Path, similarity: Similarity | None) -> str:
@@ -88,7 +91,7 @@ def _faithfulness(folder: Path, similarity: Similarity | None) -> str:
         for row in measure_faithfulness(folder, similarity)
     ]
     heads = ("data set", "proxy", "answers", "bar", "balanced accuracy", "Spearman with people", "best known")
-    return _table(heads, rows)
+    return f"{_table(heads, rows)}\n\n{FAITHFULNESS_NOTES.rstrip()}"
 
 
 def _similarity(text: str, others: Sequence[str]) -> float:
