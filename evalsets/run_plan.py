@@ -63,6 +63,10 @@ class RunPlan:
         asked, judged = self._content_of(item)
         return CallKey(item.id, step, self.configs[step], judged if step == JUDGE_STEP else asked, repeat)
 
+    def content(self, item: Item) -> str:
+        """Return the digest of a whole item, by which runs of two set versions know what is the same."""
+        return self._content_of(item)[1]
+
     def _content_of(self, item: Item) -> tuple[str, str]:
         if item.id not in self._contents:
             self._contents[item.id] = (_asked_content(item), digest(item.model_dump_json(exclude_defaults=True)))

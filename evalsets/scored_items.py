@@ -8,7 +8,6 @@ from evalsets.figures import ItemGroup, ItemScore
 from evalsets.items import Item
 from evalsets.journal import JournalIndex
 from evalsets.metrics.base import Half, Metric, Scale
-from evalsets.pipelines.base import digest
 from evalsets.report import ItemResult, RetrievedRef
 from evalsets.run_metrics import JUDGED_NAMES, metrics_of
 from evalsets.run_plan import RunPlan
@@ -50,12 +49,7 @@ def _fail_what_was_not_judged(rows: Sequence[ScoredItem], place: int, name: str)
 def _scored(item: Item, trials: Sequence[Trial], metrics: Sequence[Metric], *, plan: RunPlan) -> ScoredItem:
     scores = [_item_score(metric, trials) for metric in metrics]
     by_name = {metric.name: score.value for metric, score in zip(metrics, scores, strict=True)}
-    result = _result(item, trials, by_name).model_copy(
-        update={
-            "found": by_name[f"hit@{plan.settings.k}"],
-            "is_known_failing": item.id in plan.eval_set.known_failing_ids,
-        }
-    )
+    result = _result(item, trials, by_name, plan)
     if not result.passed:
         failed = next(trial for trial in trials if not trial.passed)
         cause, evidence = diagnose(failed.case, corpus_ids=plan.corpus.gold_ids)
@@ -90,7 +84,7 @@ def _ended_well(metric: Metric, trial: Trial) -> bool:
     return trial.is_scored if metric.name in JUDGED_NAMES else trial.has_answered
 
 
-def _result(item: Item, trials: Sequence[Trial], scores: dict[str, float | None]) -> ItemResult:
+def _result(item: Item, trials: Sequence[Trial], scores: dict[str, float | None], plan: RunPlan) -> ItemResult:
     first = trials[0]
     telling = next((trial for trial in trials if not trial.passed), first)
     gold = first.case.gold
@@ -103,7 +97,8 @@ def _result(item: Item, trials: Sequence[Trial], scores: dict[str, float | None]
         language=item.language,
         question=item.question,
         expected=item.expected,
-        content=digest(item.model_dump_json(exclude_defaults=True)),
+        content=plan.content(item),
+        is_known_failing=item.id in plan.eval_set.known_failing_ids,
         steps=first.steps,
         gold_chunk_ids=item.gold_chunk_ids,
         retrieved=tuple(
@@ -112,6 +107,7 @@ def _result(item: Item, trials: Sequence[Trial], scores: dict[str, float | None]
             )
             for chunk in first.case.retrieved
         ),
+        found=scores[f"hit@{plan.settings.k}"],
         duplicates=first.case.duplicates,
         answer=first.case.answer,
         declined=first.case.refusal.is_refusal,
