@@ -286,6 +286,25 @@ def test_phoenix_annotations_of_traces_sessions_and_models_keep_their_target_and
     ]
 
 
+def test_openllmetry_decorators_write_arguments_and_json_texts() -> None:
+    entities: list[tuple[str, str | None, dict[str, str]]] = [
+        (
+            "1",
+            None,
+            {"span.kind": "workflow", "entity.input": '{"args": ["where?"], "kwargs": {}}', "entity.output": '"there"'},
+        ),
+        ("2", "1", {"span.kind": "task", "entity.name": "retrieve", "entity.output": '[{"id": "c1", "text": "a"}]'}),
+    ]
+    values: list[dict[str, Any]] = [
+        {"name": "step", "context": {"trace_id": "0x" + TRACE, "span_id": "0x" + span_id.zfill(16)}}
+        | {"parent_id": parent and "0x" + parent.zfill(16), "start_time": "2026-11-30T00:00:00Z", "status": {}}
+        | {"attributes": {f"traceloop.{key}": value for key, value in attributes.items()}}
+        for span_id, parent, attributes in entities
+    ]
+    made = read_values(OTLP, values).only
+    assert (made.question, made.answer, [chunk.chunk_id for chunk in made.retrieved]) == ("where?", "there", ["c1"])
+
+
 def test_tool_results_of_an_agent_that_searches_are_its_passages() -> None:
     calls = [{"role": "user", "parts": [{"type": "text", "content": "where?"}]}]
     results = [{"role": "user", "parts": [{"type": "tool_call_response", "id": "1", "result": "a"}]}]

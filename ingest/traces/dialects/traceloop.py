@@ -15,7 +15,7 @@ from ingest.traces.dialects.values import (
 )
 from ingest.traces.documents import chunks_in
 from ingest.traces.facts import SpanFacts
-from ingest.traces.texts import answer_in, question_in
+from ingest.traces.texts import answer_in, question_in, unquoted
 
 _PROPERTIES = "traceloop.association.properties."
 _KINDS = {"workflow": "chain", "task": "chain", "agent": "agent", "tool": "tool"}
@@ -72,7 +72,7 @@ def _read_entity(facts: SpanFacts, attributes: dict[str, Any], entered: dict[str
 
 
 def _output_of(attributes: dict[str, Any]) -> Any:
-    output = attributes.get("traceloop.entity.output") or attributes.get("gen_ai.task.output")
+    output = unquoted(attributes.get("traceloop.entity.output") or attributes.get("gen_ai.task.output"))
     left = object_in(output)
     return left.get("outputs", output) if left else output
 
