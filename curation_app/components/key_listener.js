@@ -35,13 +35,21 @@ function pump() {
 }
 
 function transmit() {
+  state.send(state.inFlight);
+  watchForAnswer();
+}
+
+// Sends again only what was lost: while the server works on it, another send would only make it start over.
+function watchForAnswer() {
   clearTimeout(state.resendTimer);
   state.resendTimer = setTimeout(() => {
     if (!state.inFlight) return;
-    say("not saved yet: the server does not answer; your text stays here", true);
-    transmit();
+    say("not saved yet: the server has not answered; your text stays here", true);
+    const app = document.querySelector('[data-testid="stApp"]')?.dataset ?? {};
+    const isConnected = (app.testConnectionState ?? "CONNECTED") === "CONNECTED";
+    if (isConnected && app.testScriptState !== "running") transmit();
+    else watchForAnswer();
   }, RESEND_AFTER_MS);
-  state.send(state.inFlight);
 }
 
 function acknowledge(data) {

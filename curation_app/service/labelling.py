@@ -138,7 +138,7 @@ class Desk(NamedTuple):
             raise NeedsAWordError(f"not saved yet: {named[0]} Change the label, or say why in the note and save again.")
 
 
-_REFRESH_EVERY_S = 5.0
+_REFRESH_EVERY_S = 15.0
 _FIRST_BUILD_WAIT_S = 2.0
 _refreshing = threading.Lock()
 _refreshed_at: dict[Path, float] = {}

@@ -113,6 +113,7 @@ def _queue_loads(page: Page, url: str) -> list[float]:
     box = page.get_by_label("Words in the question")
     times = []
     for word in ("(1", "(2", "(41", "(2", "(1", "(412", "(1", "(2", "(41", "(1"):
+        page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=30_000)
         before = page.inner_text("[data-testid=stMain]")
         box.fill(word)
         started = time.perf_counter()
