@@ -18,7 +18,7 @@ from evalsets.items import Mode
 
 RECENT_LABELS = 10
 ENOUGH_WITHOUT_NEWS = 20
-_FRESH_S = 6.0
+_FRESH_S = 15.0
 
 
 class Progress(NamedTuple):
