@@ -49,6 +49,8 @@ class FastStage:
         # The stage is read once and thrown away: packing it would cost more than it saves.
         self.connection.execute("SET force_compression = 'uncompressed'")
         self.rows = 0
+        self.has_rest = False
+        """Whether any line has a key that nothing maps."""
 
     def close(self) -> None:
         """Close the file; it may be attached to the store from then on."""
@@ -97,15 +99,18 @@ class FastStage:
         return True
 
     def _read_rest(self, *, ignore_errors: bool) -> None:
-        """Keep what nothing maps, row by row in the order of the file."""
+        """Keep what nothing maps, row by row in the order of the file, when there is anything of the kind."""
         if not self.plan.has_rest:
             return
         mapped = self.plan.mapped
-        patch = "{" + ", ".join(f"{_json_key(key)}: null" for key in mapped) + "}"
         options = f"maximum_object_size = {_LARGEST_OBJECT}, ignore_errors = {ignore_errors}"
-        self.connection.execute(
-            _REST.replace("{options}", options), {"log": str(self.log), "mapped": mapped, "patch": patch}
-        )
+        values: dict[str, Any] = {"log": str(self.log), "mapped": mapped}
+        # Counting needs no order and writes nothing, so it is far cheaper than keeping a row for each line.
+        found = self.connection.execute(_COUNT_RESTS.replace("{options}", options), values).fetchall()
+        self.has_rest = bool(found[0][0])
+        if self.has_rest:
+            patch = "{" + ", ".join(f"{_json_key(key)}: null" for key in mapped) + "}"
+            self.connection.execute(_REST.replace("{options}", options), {**values, "patch": patch})
 
     def _odd_lines(self) -> list[OddLine] | None:
         """Find the lines of rows that are not clean, by their place among the lines that are not blank."""
@@ -134,7 +139,7 @@ class FastStage:
                     odd.append(OddLine(number, line.rstrip(b"\r\n")))
                 elif (native := checks.get(row)) is not None and native.encode() not in line and native.isascii():
                     return None
-        has_rests = not self.plan.has_rest or self._count("SELECT count(*) FROM rests") == self.rows
+        has_rests = not self.has_rest or self._count("SELECT count(*) FROM rests") == self.rows
         return odd if row + 1 == self.rows and has_rests else None
 
     def _hash_texts(self) -> None:
@@ -164,8 +169,8 @@ class FastStage:
             return
         names = [name for name in ("question", "answer", "error") if name in self.plan.fields]
         columns = [name if name in names else _EMPTY for name in ("question", "answer", "error")]
-        rest = "rest" if self.plan.has_rest else _EMPTY
-        joined = "log_rows POSITIONAL JOIN rests" if self.plan.has_rest else "log_rows"
+        rest = "rest" if self.has_rest else _EMPTY
+        joined = "log_rows POSITIONAL JOIN rests" if self.has_rest else "log_rows"
         hints = " OR ".join(
             f"regexp_matches({name}, $hint)" for name in [*names, *(["rest"] if rest == "rest" else [])]
         )
@@ -240,8 +245,8 @@ class FastStage:
         def text(name: str) -> str:
             return f"CASE WHEN c.row IS NULL THEN {field(name)} ELSE c.{name} END AS {name}"
 
-        rest = "CASE WHEN c.row IS NULL THEN m.rest ELSE c.rest END" if plan.has_rest else _EMPTY
-        rests = "LEFT JOIN stage.rests AS m ON m.rowid = r.rowid" if plan.has_rest else ""
+        rest = "CASE WHEN c.row IS NULL THEN m.rest ELSE c.rest END" if self.has_rest else _EMPTY
+        rests = "LEFT JOIN stage.rests AS m ON m.rowid = r.rowid" if self.has_rest else ""
         version = f"coalesce(epoch_us({field('updated_at', 'TIMESTAMPTZ')}) * 1000, 0)"
         source = self.mapping.source.replace("'", "''")
         section = self.mapping.interactions
@@ -273,6 +278,10 @@ class FastStage:
         ]
 
 
+_COUNT_RESTS = """
+SELECT count(*) FILTER (json IS NOT NULL AND NOT list_has_all($mapped, json_keys(json)))
+FROM read_json_objects($log, format = 'newline_delimited', {options})
+"""
 _REST = """
 CREATE OR REPLACE TABLE rests AS
 SELECT CASE WHEN list_has_all($mapped, json_keys(json)) THEN NULL
