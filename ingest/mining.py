@@ -28,7 +28,7 @@ from ingest.mining_state import (
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.shortlist import Shortlist, shortlist
 from ingest.signals.duckdb_engine import DuckDBSignals
-from ingest.signals.pipeline import HIT_COLUMNS, Plan, Shares, find_hits, plan, union_of
+from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of, union_of
 
 MEMORY_LIMIT = "1200MB"
 MINING_VERSION = "1"
@@ -113,7 +113,7 @@ def _mine(
         signals,
         queue,
         now=now,
-        shares=_shares(total, signals, queue),
+        shares=shares_of(total, signals, queue),
         languages=_languages(connection, total),
     )
     engine = DuckDBSignals(connection, signals)
@@ -184,13 +184,6 @@ def _languages(connection: duckdb.DuckDBPyConnection, total: int) -> tuple[str, 
 
 _LARGE, _SAMPLED, _RARE = 300_000, 2_000, 0.005
 """Interactions from which languages are sampled, how many answers are looked at, and the share that counts."""
-
-
-def _shares(total: int, signals: SignalSettings, queue: QueueSettings) -> Shares:
-    return Shares(
-        control=min(queue.control_share, queue.control_limit / total),
-        support=min(1.0, signals.ungrounded_rows / total),
-    )
 
 
 def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:

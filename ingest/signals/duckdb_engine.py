@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 
 import duckdb
-import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from ingest.settings import SignalSettings
-from ingest.signals.declining import decline_kinds
+from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values, with_dollar_places
-from ingest.signals.rephrasing import similarity_verdicts
-from ingest.signals.support import answer_support
 
 _MACROS = """
 CREATE OR REPLACE TEMP MACRO size(list) AS len(list);
@@ -29,7 +26,7 @@ class DuckDBSignals:
     def __init__(self, connection: duckdb.DuckDBPyConnection, settings: SignalSettings) -> None:
         self._connection = connection
         connection.execute(_MACROS)
-        _register(connection, settings)
+        _register(connection, SignalColumns(settings))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
         """Run `select` and keep its rows as the temporary table `name`."""
@@ -39,36 +36,12 @@ class DuckDBSignals:
         )
 
 
-def _register(connection: duckdb.DuckDBPyConnection, settings: SignalSettings) -> None:
-    def rephrase(earlier: pa.ChunkedArray, later: pa.ChunkedArray) -> pa.Array:
-        verdicts = similarity_verdicts(
-            earlier.to_pylist(),
-            later.to_pylist(),
-            embeddings=settings.embeddings,
-            strictness=settings.rephrase_strictness,
-        )
-        return pa.StructArray.from_arrays(
-            [
-                pa.array([verdict and verdict.kind for verdict in verdicts], pa.string()),
-                pa.array([verdict and verdict.score for verdict in verdicts], pa.float64()),
-            ],
-            names=["kind", "score"],
-        )
-
-    def declining(answers: pa.ChunkedArray) -> pa.Array:
-        return pa.array(decline_kinds(answers.to_pylist()), pa.string())
-
-    def supported(answers: pa.ChunkedArray, texts: pa.ChunkedArray) -> pa.Array:
-        supports = answer_support(answers.to_pylist(), texts.to_pylist())
-        return pa.StructArray.from_arrays(
-            [
-                pa.array([support and support.share for support in supports], pa.float64()),
-                pa.array([support and support.figure for support in supports], pa.string()),
-            ],
-            names=["share", "figure"],
-        )
-
+def _register(connection: duckdb.DuckDBPyConnection, columns: SignalColumns) -> None:
     text = duckdb.sqltype("VARCHAR")
-    connection.create_function("supported", supported, [text, text], _SUPPORT, type=_ARROW, null_handling=_SPECIAL)
-    connection.create_function("rephrase", rephrase, [text, text], _PAIR, type=_ARROW, null_handling=_SPECIAL)
-    connection.create_function("declining", declining, [text], text, type=_ARROW, null_handling=_SPECIAL)
+    functions = (
+        ("rephrase", columns.rephrase, [text, text], _PAIR),
+        ("supported", columns.supported, [text, text], _SUPPORT),
+        ("declining", columns.declining, [text], text),
+    )
+    for name, function, given, returned in functions:
+        connection.create_function(name, function, [*given], returned, type=_ARROW, null_handling=_SPECIAL)

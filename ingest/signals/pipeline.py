@@ -52,6 +52,14 @@ def plan(
     )
 
 
+def shares_of(total: int, signals: SignalSettings, queue: QueueSettings) -> Shares:
+    """Return the shares that keep controls and compared answers within their limits in a log of `total` turns."""
+    return Shares(
+        control=min(queue.control_share, queue.control_limit / max(1, total)),
+        support=min(1.0, signals.ungrounded_rows / max(1, total)),
+    )
+
+
 def find_hits(engine: SignalEngine, what: Plan, *, ready: Container[str] = ()) -> None:
     """Leave the tables `turns`, `hits`, `needs` and `controls` in `engine`, which holds `logs` and `all_logs`.
 

@@ -1,0 +1,129 @@
+"""The signals on Apache Spark, for logs that live in a lake: the same SQL and the same functions as on one machine."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from evalsets.errors import BadInputError
+from ingest.settings import QueueSettings, SignalSettings
+from ingest.signals.columns import SignalColumns
+from ingest.signals.engine import Value, bound_values
+from ingest.signals.pipeline import HIT_COLUMNS, find_hits, plan, shares_of, union_of
+from ingest.signals.registry import all_signals
+
+HITS, CONTROLS, SESSIONS = "hits", "controls", "sessions"
+"""Folders of the result: what was found in the best candidates, the controls, and the sessions of both."""
+
+_COLUMNS = (
+    "interaction_id, source, session_id, user_id, asked_at, question, answer, feedback, feedback_comment, model, "
+    "prompt_version, latency_ms, cost, error, stream_cut"
+)
+_RETRIEVED_TEXTS = """
+SELECT interaction_id, chunk.text AS text FROM exported LATERAL VIEW explode(retrieved) AS chunk
+WHERE chunk.text IS NOT NULL
+"""
+_BEST = """
+SELECT interaction_id, source, session_key, 1 - exp(sum(ln(1 - least(0.999D, score * weight)))) AS raised
+FROM (
+    SELECT h.*, w.weight FROM all_hits AS h JOIN weights AS w ON w.signal = h.signal WHERE w.weight > 0
+) AS weighed
+GROUP BY interaction_id, source, session_key
+ORDER BY raised DESC, interaction_id
+LIMIT {limit}
+"""
+_SESSIONS = """
+SELECT e.* FROM exported AS e
+LEFT SEMI JOIN (
+    SELECT t.source, t.session_id FROM exported AS t
+    LEFT SEMI JOIN chosen AS c ON c.interaction_id = t.interaction_id
+    WHERE t.session_id IS NOT NULL
+) AS s ON s.source = e.source AND s.session_id = e.session_id
+UNION
+SELECT e.* FROM exported AS e LEFT SEMI JOIN chosen AS c ON c.interaction_id = e.interaction_id
+"""
+
+
+class SparkMining(NamedTuple):
+    """What a run on Spark read and flagged."""
+
+    interactions: int
+    flagged: int
+
+
+class SparkSignals:
+    """A SignalEngine over a Spark session; what it keeps are cached views of that session."""
+
+    def __init__(self, session: Any, settings: SignalSettings) -> None:
+        """Register the functions; `session` is a SparkSession."""
+        self._session = session
+        _register(session, SignalColumns(settings))
+
+    def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
+        """Run `select` and keep its rows as the view `name`."""
+        self._session.sql(select, args=bound_values(select, values)).cache().createOrReplaceTempView(name)
+
+
+def mine_on_spark(
+    session: Any, source: str, target: str, *, signals: SignalSettings | None = None, queue: QueueSettings | None = None
+) -> SparkMining:
+    """Find what failed in the exported interactions at `source` and write the best candidates to `target`.
+
+    `source` is what `errata logs export --format parquet` writes, or the same columns from anywhere Spark can read.
+    """
+    signals, queue = signals or SignalSettings(), queue or QueueSettings()
+    exported = session.read.parquet(source)
+    exported.createOrReplaceTempView("exported")
+    for view in ("logs", "all_logs"):
+        session.sql(f"SELECT {_COLUMNS} FROM exported").createOrReplaceTempView(view)  # noqa: S608 - our own column names
+    session.sql(_RETRIEVED_TEXTS).createOrReplaceTempView("retrieved_texts")
+    total = exported.count()
+    what = plan(signals, queue, now=datetime.now(UTC), shares=shares_of(total, signals, queue))
+    engine = SparkSignals(session, signals)
+    find_hits(engine, what)
+    late = f"UNION ALL SELECT {HIT_COLUMNS} FROM ({union_of(what.late)}) AS late" if what.late else ""  # noqa: S608 - our own SQL
+    engine.keep("all_hits", f"SELECT {HIT_COLUMNS} FROM hits {late}", what.values)  # noqa: S608 - our own SQL
+    _write_best(session, target, queue)
+    flagged = session.sql("SELECT count(DISTINCT interaction_id) FROM all_hits").first()[0]
+    return SparkMining(total, flagged)
+
+
+def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
+    weights = [(signal.name, float(queue.weight(signal.name))) for signal in all_signals()]
+    session.createDataFrame(weights, "signal string, weight double").createOrReplaceTempView("weights")
+    session.sql(_BEST.format(limit=int(queue.limit))).cache().createOrReplaceTempView("best")
+    session.sql(
+        "SELECT interaction_id FROM best UNION SELECT interaction_id FROM controls"
+    ).cache().createOrReplaceTempView("chosen")
+    best_hits = "SELECT h.* FROM all_hits AS h LEFT SEMI JOIN best AS b ON b.interaction_id = h.interaction_id"
+    for folder, select in ((HITS, best_hits), (CONTROLS, "SELECT * FROM controls"), (SESSIONS, _SESSIONS)):
+        session.sql(select).write.mode("overwrite").parquet(f"{target.rstrip('/')}/{folder}")
+
+
+def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
+    """Start or join a Spark session with UTC times; BadInputError when the extra is not installed.
+
+    `master` such as `local[4]` runs it here; empty leaves it to spark-submit or the environment.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise BadInputError(
+            "--engine spark needs pyspark. Install errata-evals[spark] and Java 17 or newer."
+        ) from error
+    builder = SparkSession.builder.appName("errata-mine").config("spark.sql.session.timeZone", "UTC")
+    builder = builder.config("spark.sql.adaptive.enabled", "true").config("spark.ui.showConsoleProgress", "false")
+    if shuffle_partitions:
+        builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions))
+    return (builder.master(master) if master else builder).getOrCreate()
+
+
+def _register(session: Any, columns: SignalColumns) -> None:
+    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
+
+    functions = (
+        ("rephrase", columns.rephrase, "kind string, score double"),
+        ("supported", columns.supported, "share double, figure string"),
+        ("declining", columns.declining, "string"),
+    )
+    for name, function, returns in functions:
+        session.udf.register(name, arrow_udf(function, returns))
