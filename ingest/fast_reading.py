@@ -279,8 +279,12 @@ class FastStage:
 
 
 _COUNT_RESTS = """
-SELECT count(*) FILTER (json IS NOT NULL AND NOT list_has_all($mapped, json_keys(json)))
-FROM read_json_objects($log, format = 'newline_delimited', {options})
+SELECT count(*) FROM (
+    SELECT any_value(keys) AS keys
+    FROM (
+        SELECT json_keys(json) AS keys FROM read_json_objects($log, format = 'newline_delimited', {options})
+    ) GROUP BY hash(keys)
+) WHERE NOT list_has_all($mapped, keys)
 """
 _REST = """
 CREATE OR REPLACE TABLE rests AS

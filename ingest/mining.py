@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -98,8 +98,15 @@ def prepared(
 
     `search` looks a question up in the corpus; `known` holds the questions of the current set by item id.
     """
-    suggested = [diagnosed(candidate, search) for candidate in report.candidates]
-    return report._replace(candidates=tuple(recognise_known(group_alike(suggested), known or {})))
+    return report._replace(candidates=tuple(prepare_candidates(report.candidates, search=search, known=known)))
+
+
+def prepare_candidates(
+    candidates: Iterable[Candidate], *, search: CorpusSearch | None = None, known: Mapping[str, str] | None = None
+) -> list[Candidate]:
+    """Diagnose candidates, group those that ask the same and recognise what the set already has."""
+    suggested = [diagnosed(candidate, search) for candidate in candidates]
+    return recognise_known(group_alike(suggested), known or {})
 
 
 def _mine(

@@ -7,6 +7,7 @@ import typer
 
 from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_line
 from curation_app.workspace import find_workspace
+from evalsets.errors import BadInputError
 
 if TYPE_CHECKING:
     from ingest.candidates import Candidate
@@ -18,12 +19,28 @@ app = typer.Typer()
 def mine(
     workspace: Path | None = WorkspaceOption,
     full: bool = typer.Option(False, "--full", help="Read the whole log again, not only what changed."),
+    engine: str = typer.Option("duckdb", "--engine", help="duckdb mines this workspace's log; spark mines --input."),
+    source: str = typer.Option("", "--input", help="Spark: exported interactions, a path or URL Spark can read."),
+    target: str = typer.Option("", "--output", help="Spark: folder to write the best candidates to."),
+    master: str = typer.Option("", "--master", help="Spark: where to run, such as local[4]; default: as configured."),
+    import_from: Path | None = typer.Option(None, "--import", help="Queue what a run on Spark wrote to this folder."),
     as_json: bool = JsonOption,
 ) -> None:
     """Find the interactions that were voted down, asked again, abandoned or declined, and queue them for review."""
-    from curation_app.service.mining import mine_workspace
+    from curation_app.service.mining import import_mined, mine_to_lake, mine_workspace
 
-    mined = mine_workspace(find_workspace(workspace), full=full)
+    place = find_workspace(workspace)
+    if engine == "spark":
+        spark = mine_to_lake(place, source, target, master=master)
+        say(f"{spark.interactions:,} interactions, {spark.flagged:,} flagged; the best are in {target}.")
+        return
+    if engine != "duckdb":
+        raise BadInputError(f"--engine {engine!r} is not known; use duckdb or spark.")
+    if import_from is not None:
+        listed = import_mined(place, import_from)
+        say(f"{listed.candidates:,} candidates handed to review, {listed.new_candidates:,} of them new.")
+        return
+    mined = mine_workspace(place, full=full)
     report = mined.report
     if as_json:
         write_json(

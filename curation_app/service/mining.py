@@ -1,16 +1,22 @@
 """Mine a workspace: signals over its log, suggestions by its corpus, and what its sets already hold."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation_app.review_store import ReviewStore
 from curation_app.service.set_places import set_folder
 from curation_app.workspace import Workspace
+from evalsets.errors import BadInputError
 from ingest.batches import Drawn, draw_batch
 from ingest.corpus_index import CorpusIndex, keep_current
 from ingest.diagnosing import CorpusSearch
 from ingest.log_store import LogStore
-from ingest.mining import MiningReport, mine, prepared
+from ingest.mining import MiningReport, mine, prepare_candidates, prepared
+from ingest.spark_import import read_mined
+
+if TYPE_CHECKING:
+    from ingest.spark_engine import SparkMining
 
 
 class DrawnBatch(NamedTuple):
@@ -38,6 +44,36 @@ def mine_workspace(workspace: Workspace, *, full: bool = False) -> MinedWorkspac
     )
     added = ReviewStore(workspace.review_path, settings.review).add_candidates(list(report.candidates))
     return MinedWorkspace(report, added)
+
+
+class ImportedCandidates(NamedTuple):
+    """How many candidates a result of Spark held and how many are new."""
+
+    candidates: int
+    new_candidates: int
+
+
+def import_mined(workspace: Workspace, folder: Path) -> ImportedCandidates:
+    """Hand the candidates that Spark mined, with their sessions, to the review store."""
+    settings = workspace.settings()
+    candidates = prepare_candidates(
+        read_mined(folder, settings.signals, settings.queue),
+        search=corpus_search(workspace, LogStore(workspace.logs_path)),
+        known=known_questions(workspace),
+    )
+    added = ReviewStore(workspace.review_path, settings.review).add_candidates(candidates)
+    return ImportedCandidates(len(candidates), added)
+
+
+def mine_to_lake(workspace: Workspace, source: str, target: str, *, master: str = "") -> "SparkMining":
+    """Mine exported interactions on Spark with the workspace's settings."""
+    from ingest.spark_engine import mine_on_spark, start_spark
+
+    if not source or not target:
+        raise BadInputError("--engine spark needs --input and --output, each a path or URL that Spark can reach.")
+    settings = workspace.settings()
+    session = start_spark(master=master)
+    return mine_on_spark(session, source, target, signals=settings.signals, queue=settings.queue)
 
 
 def corpus_search(workspace: Workspace, store: LogStore) -> CorpusSearch | None:

@@ -52,6 +52,11 @@ def plan(
     )
 
 
+def idle_gap_us(signals: SignalSettings) -> int:
+    """Return the idle gap in microseconds."""
+    return int(signals.idle_gap_minutes * _MINUTE_US)
+
+
 def shares_of(total: int, signals: SignalSettings, queue: QueueSettings) -> Shares:
     """Return the shares that keep controls and compared answers within their limits in a log of `total` turns."""
     return Shares(
@@ -89,7 +94,7 @@ def _values(
 ) -> dict[str, Value]:
     return {
         "now_us": int(now.timestamp() * 1_000_000),
-        "idle_gap_us": int(signals.idle_gap_minutes * _MINUTE_US),
+        "idle_gap_us": idle_gap_us(signals),
         "rephrase_window_us": int(signals.rephrase_window_minutes * _MINUTE_US),
         "regenerate_us": int(signals.regenerate_seconds * 1_000_000),
         "giant_session_turns": signals.giant_session_turns,

@@ -1,5 +1,6 @@
 """Mine the sample log and compare the queue with what is known to have failed in it."""
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -44,3 +45,7 @@ def figures(candidates: list[Candidate], failed: dict[str, bool]) -> SampleFigur
         failed_found=len(truly & set(ids)) / len(truly),
         top_failed=sum(each in truly for each in ids[:TOP]) / TOP,
     )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{measure_sample()}\n")
