@@ -27,8 +27,8 @@ _OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|well|so)
 _NO_MARKS = str.maketrans(dict.fromkeys("?!.,;:\"'()-", " "))
 _LONGEST = 400
 """Letters of a question that are compared: pasted documents are no questions, and would be slow."""
-_HOPELESS, _NEARLY_ALL = 42.0, 90.0
-"""rapidfuzz token_set_ratio below which, and from which, the weights would only confirm what it says: on the
+_HOPELESS, _MAY_BE_SAME, _NEARLY_ALL = 42.0, 70.0, 90.0
+"""rapidfuzz token_set_ratio below which, and (the last) from which, the weights would only confirm what it says: on the
 development data 2% of the rephrases they find lie below, and they call 99% of the pairs above."""
 CORRECTED_SCORE = 0.8
 

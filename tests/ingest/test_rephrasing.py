@@ -1,0 +1,62 @@
+import pytest
+
+from evalsets.refusals import detect_refusal
+from ingest.signals.decline_hints import decline_hints
+from ingest.signals.rephrasing import rephrase_verdicts
+
+
+def kind(earlier: str, later: str) -> str | None:
+    verdict = rephrase_verdicts([earlier], [later])[0]
+    return verdict.kind if verdict else None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "expected"),
+    [
+        ("How do I cancel it?", "How do I cancel the Studio plan?", "restated"),
+        ("What are its symptoms?", "What are the symptoms of lung cancer?", "restated"),
+        ("party boats at the pier", "I meant boats that I can join alone", "corrected"),
+        ("How can I get there?", "No, by train.", "corrected"),
+        ("How can I get there?", "No, I meant by train\u2019s night line.", "corrected"),
+        ("How do I cancel?", "Hm. how do I cancel??", "repeated"),
+        ("How do I cancel?", "How do I cancel?", "repeated"),
+    ],
+)
+def test_each_kind_of_rephrase_is_named(earlier: str, later: str, expected: str) -> None:
+    assert kind(earlier, later) == expected
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("How do I cancel my plan?", "Where do I upload a receipt?"),
+        ("What plans are there?", "What about the discount for charities?"),
+        ("Who founded the company?", "And when did that happen?"),
+        ("", "How do I cancel?"),
+        ("How do I cancel?", ""),
+    ],
+)
+def test_a_follow_up_a_topic_shift_and_an_empty_question_are_no_rephrase(earlier: str, later: str) -> None:
+    assert kind(earlier, later) is None
+
+
+def test_a_very_long_question_is_compared_by_its_beginning() -> None:
+    assert kind("How do I cancel my plan? " + "x " * 200_000, "How do I cancel my plan? " + "y " * 200_000) is not None
+
+
+def test_an_answer_the_detector_calls_declining_is_never_passed_over_by_the_hint() -> None:
+    import duckdb
+
+    answers = [
+        "I'm sorry, but I don\u2019t have information on that.",
+        "Leider kann ich dazu nichts finden.",
+        "Je ne dispose pas d'informations à ce sujet.",
+        "Lo siento, no tengo información sobre eso.",
+        "Helaas kan ik daar niets over vinden.",
+        "No answer found in the handbook.",
+    ]
+    hints = decline_hints()
+    for answer in answers:
+        if detect_refusal(answer).is_refusal:
+            query = "SELECT regexp_matches($1, $2) OR regexp_matches($1, $3)"
+            assert duckdb.execute(query, [answer, hints.first, hints.second]).fetchall() == [(True,)]
