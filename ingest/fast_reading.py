@@ -116,6 +116,8 @@ class FastStage:
         """Find the lines of rows that are not clean, by their place among the lines that are not blank."""
         wanted = self.connection.execute("SELECT rowid FROM log_rows WHERE NOT is_clean ORDER BY rowid").fetchall()
         odd_rows = {row for (row,) in wanted}
+        if not odd_rows:
+            return [] if self._has_all_rests() else None
         if len(odd_rows) * 2 > self.rows:
             return None
         checks = dict(
@@ -139,8 +141,10 @@ class FastStage:
                     odd.append(OddLine(number, line.rstrip(b"\r\n")))
                 elif (native := checks.get(row)) is not None and native.encode() not in line and native.isascii():
                     return None
-        has_rests = not self.has_rest or self._count("SELECT count(*) FROM rests") == self.rows
-        return odd if row + 1 == self.rows and has_rests else None
+        return odd if row + 1 == self.rows and self._has_all_rests() else None
+
+    def _has_all_rests(self) -> bool:
+        return not self.has_rest or self._count("SELECT count(*) FROM rests") == self.rows
 
     def _hash_texts(self) -> None:
         """Hash each chunk text once, as everywhere, and redact it."""
@@ -266,10 +270,11 @@ class FastStage:
                 LEFT JOIN stage.users AS u ON u.logged = {field("user_id")} {rests}
             WHERE {within}""",  # noqa: S608 - names of our own, numbers, and the quoted source
             f"""CREATE OR REPLACE TEMP VIEW staged_links AS
-            SELECT l.row, CAST(l.rank AS INTEGER) AS rank, l.link.chunk_id AS chunk_id, l.link.doc_id AS doc_id,
+            SELECT l.row, '{source}:' || l.id AS interaction_id,
+                CAST(l.rank AS INTEGER) AS rank, l.link.chunk_id AS chunk_id, l.link.doc_id AS doc_id,
                 t.text_hash, l.link.score AS score, '{stage.replace("'", "''")}' AS stage, 'explicit' AS id_origin
             FROM (
-                SELECT r.rowid AS row, unnest(r.links) AS link, generate_subscripts(r.links, 1) - 1 AS rank
+                SELECT r.rowid AS row, r.id, unnest(r.links) AS link, generate_subscripts(r.links, 1) - 1 AS rank
                 FROM stage.log_rows AS r WHERE {within}
             ) AS l LEFT JOIN stage.texts AS t ON t.h = l.link.h"""  # noqa: S608 - as above
             if plan.retrieved
@@ -294,7 +299,8 @@ FROM read_json_objects($log, format = 'newline_delimited', {options})
 """
 _TEXTS = "CREATE OR REPLACE TEMP VIEW staged_texts AS SELECT text_hash, text FROM stage.texts"
 _NO_LINKS = """CREATE OR REPLACE TEMP VIEW staged_links AS
-SELECT CAST(0 AS BIGINT) AS row, 0 AS rank, '' AS chunk_id, '' AS doc_id, '' AS text_hash, 0.0 AS score, '' AS stage,
+SELECT CAST(0 AS BIGINT) AS row, '' AS interaction_id, 0 AS rank,
+    '' AS chunk_id, '' AS doc_id, '' AS text_hash, 0.0 AS score, '' AS stage,
     '' AS id_origin LIMIT 0"""
 
 

@@ -81,6 +81,10 @@ INSERT INTO retrieved
 SELECT c.interaction_id, l.rank, l.chunk_id, l.doc_id, l.text_hash, l.score, l.stage, l.id_origin
 FROM staged_links AS l JOIN compared AS c USING (row) WHERE c.outcome IN ('new', 'changed')
 """
+_INSERT_NAMED_LINKS = """
+INSERT INTO retrieved
+SELECT interaction_id, rank, chunk_id, doc_id, text_hash, score, stage, id_origin FROM staged_links
+"""
 _INSERT_TEXTS = """
 INSERT INTO chunk_texts
 SELECT text_hash, any_value(text) FROM staged_texts AS t
@@ -179,8 +183,13 @@ def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: in
     return counts._replace(votes=votes)
 
 
-def merge_staged(connection: duckdb.DuckDBPyConnection, *, ingest_id: int) -> MergeCounts:
-    """Merge the relations `staged_interactions`, `staged_links` and `staged_texts`, whatever they are made of."""
+def merge_staged(
+    connection: duckdb.DuckDBPyConnection, *, ingest_id: int, links_are_named: bool = False
+) -> MergeCounts:
+    """Merge the relations `staged_interactions`, `staged_links` and `staged_texts`, whatever they are made of.
+
+    `links_are_named` says that `staged_links` has the interaction ids, which spares a join when all is new.
+    """
     connection.execute(_COMPARE, {"ingest_id": ingest_id})
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
@@ -193,7 +202,8 @@ def merge_staged(connection: duckdb.DuckDBPyConnection, *, ingest_id: int) -> Me
         connection.execute(_DELETE_LINKS)
         connection.execute(_UPDATE, {"ingest_id": ingest_id})
     if counts.new + counts.changed:
-        connection.execute(_INSERT_LINKS)
+        is_all_new = links_are_named and not repeated and set(found) == {"new"}
+        connection.execute(_INSERT_NAMED_LINKS if is_all_new else _INSERT_LINKS)
         connection.execute(_INSERT_TEXTS)
     return counts
 

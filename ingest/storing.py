@@ -90,7 +90,7 @@ class GroupWriter:
                 connection.begin()
                 for statement in stage.views(first, end):
                     connection.execute(statement)
-                self.counts = self.counts.plus(merge_staged(connection, ingest_id=self.ingest_id))
+                self.counts = self.counts.plus(merge_staged(connection, ingest_id=self.ingest_id, links_are_named=True))
                 connection.commit()
 
     def note_file(self, *, file_digest: str, way_digest: str, account: FileAccount) -> None:
