@@ -1,5 +1,7 @@
 """The signals on Apache Spark, for logs that live in a lake: the same SQL and the same functions as on one machine."""
 
+import os
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -112,6 +114,8 @@ def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
         ) from error
     builder = SparkSession.builder.appName("errata-mine").config("spark.sql.session.timeZone", "UTC")
     builder = builder.config("spark.sql.adaptive.enabled", "true").config("spark.ui.showConsoleProgress", "false")
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if shuffle_partitions:
         builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions))
     return (builder.master(master) if master else builder).getOrCreate()

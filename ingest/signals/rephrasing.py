@@ -109,12 +109,14 @@ def similarity_verdicts(
     earlier = [(first[place] or "")[:_LONGEST] for place in places]
     later = [(second[place] or "")[:_LONGEST] for place in places]
     alike = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio, workers=-1)) if places else np.zeros(0)
-    for index in np.flatnonzero(alike >= _NEARLY_ALL):
-        is_same = _bare(earlier[index]) == _bare(later[index])
-        verdicts[places[index]] = (
-            Verdict("repeated", 1.0) if is_same else Verdict("restated", float(alike[index]) / 100)
-        )
-    open_at = np.flatnonzero(alike < _NEARLY_ALL if embeddings else (alike >= _HOPELESS) & (alike < _NEARLY_ALL))
+    is_open = np.full(len(places), fill_value=True) if embeddings else alike >= _HOPELESS
+    for index in np.flatnonzero(alike >= _MAY_BE_SAME):
+        if _bare(earlier[index]) == _bare(later[index]):
+            verdicts[places[index]] = Verdict("repeated", 1.0)
+        elif alike[index] >= _NEARLY_ALL:
+            verdicts[places[index]] = Verdict("restated", round(float(alike[index]) / 100, 3))
+        is_open[index] = verdicts[places[index]] is None
+    open_at = np.flatnonzero(is_open)
     if open_at.size:
         weighed = _weighed([earlier[i] for i in open_at], [later[i] for i in open_at], embeddings, strictness)
         for index, verdict in zip(open_at, weighed, strict=True):
