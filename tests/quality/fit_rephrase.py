@@ -167,7 +167,9 @@ def _logistic(features: Numbers, is_positive: Mask, weight: Numbers) -> tuple[fl
     return float(model.intercept_[0] - coefficients @ scaler.mean_), coefficients
 
 
-def choose_thresholds(pairs: Pairs, restated: Numbers, reworded: Numbers, *, at_most: float) -> tuple[float, float]:
+def choose_thresholds(
+    pairs: Pairs, restated: Numbers, reworded: Numbers, *, at_most: float, restated_found: float
+) -> tuple[float, float]:
     """Find the two thresholds that find most rewordings, within what follow-ups and restatements demand."""
     real, rewritten = pairs.of(*REAL_FOLLOW_UPS), pairs.of("followup_rewritten")
     best, chosen = -1.0, (1.0, 1.0)
