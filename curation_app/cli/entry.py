@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
@@ -38,17 +39,25 @@ def main() -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Run one command and return its exit code; the only place that catches and prints errors."""
-    if list(argv) == ["--version"]:
-        sys.stdout.write(f"errata {version('errata-evals')}\n")
-        return ExitCode.DONE
     try:
-        result = get_command(app_for(argv)).main(args=list(argv), prog_name="errata", standalone_mode=False)
+        return _run_command(argv)
     except ErrataError as error:
         return _fail(str(error), error.exit_code)
     except ClickException as error:
         return _fail(error.format_message(), ExitCode.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted; what was finished is kept", ExitCode.INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - Python's own exit code 1 would read as a failed gate
+        traceback.print_exc()
+        return _fail(f"{error!r}, a defect in errata: please report it with the lines above", ExitCode.BAD_INPUT)
+
+
+def _run_command(argv: Sequence[str]) -> int:
+    if list(argv) == ["--version"]:
+        sys.stdout.write(f"errata {version('errata-evals')}\n")
+        return ExitCode.DONE
+    try:
+        result = get_command(app_for(argv)).main(args=list(argv), prog_name="errata", standalone_mode=False)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
