@@ -7,7 +7,7 @@ from evalsets.errors import CorpusMismatchError, ErrataError, ExitCode
 
 
 def fails_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
-    def raise_it(argv: object) -> int:
+    def raise_it(_argv: object) -> int:
         raise error
 
     monkeypatch.setattr(entry, "_run_command", raise_it)
