@@ -53,7 +53,7 @@ class SparkMining(NamedTuple):
 
 
 class SparkSignals:
-    """A SignalEngine over a Spark session; what it keeps are cached views of that session."""
+    """A SignalEngine over a Spark session. What it keeps is worked out at once, so that plans do not grow."""
 
     def __init__(self, session: Any, settings: SignalSettings) -> None:
         """Register the functions; `session` is a SparkSession."""
@@ -62,7 +62,8 @@ class SparkSignals:
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
         """Run `select` and keep its rows as the view `name`."""
-        self._session.sql(select, args=bound_values(select, values)).cache().createOrReplaceTempView(name)
+        kept = self._session.sql(select, args=bound_values(select, values)).localCheckpoint()
+        kept.createOrReplaceTempView(name)
 
 
 def mine_on_spark(
@@ -92,10 +93,10 @@ def mine_on_spark(
 def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
     weights = [(signal.name, float(queue.weight(signal.name))) for signal in all_signals()]
     session.createDataFrame(weights, "signal string, weight double").createOrReplaceTempView("weights")
-    session.sql(_BEST.format(limit=int(queue.limit))).cache().createOrReplaceTempView("best")
+    session.sql(_BEST.format(limit=int(queue.limit))).localCheckpoint().createOrReplaceTempView("best")
     session.sql(
         "SELECT interaction_id FROM best UNION SELECT interaction_id FROM controls"
-    ).cache().createOrReplaceTempView("chosen")
+    ).localCheckpoint().createOrReplaceTempView("chosen")
     best_hits = "SELECT h.* FROM all_hits AS h LEFT SEMI JOIN best AS b ON b.interaction_id = h.interaction_id"
     for folder, select in ((HITS, best_hits), (CONTROLS, "SELECT * FROM controls"), (SESSIONS, _SESSIONS)):
         session.sql(select).write.mode("overwrite").parquet(f"{target.rstrip('/')}/{folder}")
@@ -114,6 +115,7 @@ def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
         ) from error
     builder = SparkSession.builder.appName("errata-mine").config("spark.sql.session.timeZone", "UTC")
     builder = builder.config("spark.sql.adaptive.enabled", "true").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.sql.maxPlanStringLength", "4000")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if shuffle_partitions:
