@@ -135,7 +135,7 @@ def _touched_candidates(workspace: Workspace, touched: set[str]) -> list[str]:
 
 def _touched_items(workspace: Workspace, touched: set[str]) -> list[str]:
     origins = {origin_hash(interaction_id) for interaction_id in touched}
-    found = []
+    found: list[str] = []
     for file in sorted(workspace.sets_folder.glob("*/*.json")):
         try:
             items = load(file).items

@@ -49,7 +49,7 @@ def test_the_order_of_files_does_not_matter(tmp_path: Path, app_mapping: Mapping
         write_lines(tmp_path / "b.jsonl", [turn(number) for number in range(4, 9)]),
         write_lines(tmp_path / "votes.jsonl", votes),
     ]
-    found = []
+    found: list[Any] = []
     for order in (files, files[::-1], [files[2], files[0], files[1]]):
         store = LogStore(tmp_path / f"store{len(found)}" / "logs.duckdb")
         store.path.parent.mkdir()
@@ -205,9 +205,9 @@ def test_what_is_of_no_known_format_is_one_clear_error(tmp_path: Path, store: Lo
 
 
 def test_suspicious_session_ids_are_said(tmp_path: Path, app_mapping: MappingFile) -> None:
-    wanted = {"session_constant": lambda _n: "one", "session_per_request": lambda n: f"s{n}"}
-    for code, session in wanted.items():
-        log = write_lines(tmp_path / f"{code}.jsonl", [turn(number, conv=session(number)) for number in range(30)])
+    sessions = {"session_constant": ["one"] * 30, "session_per_request": [f"s{number}" for number in range(30)]}
+    for code, of_turn in sessions.items():
+        log = write_lines(tmp_path / f"{code}.jsonl", [turn(number, conv=of_turn[number]) for number in range(30)])
         report = ingest([log], store=LogStore(tmp_path / code / "l.duckdb"), mapping=app_mapping, workers=1)
         assert code in [caution.code for caution in report.cautions]
 
@@ -220,7 +220,7 @@ def test_many_parts_read_by_worker_processes_give_what_one_process_gives(
     lines[7000] = b'{"request_id": "cut'
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"\n".join(lines))
-    found = []
+    found: list[Any] = []
     for workers in (1, 2):
         store = LogStore(tmp_path / f"w{workers}" / "logs.duckdb")
         store.path.parent.mkdir()
