@@ -39,7 +39,8 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         raise BadInputError(
             f"{folder} holds no {' and no '.join(missing)}. Give what `errata mine --engine spark --output` wrote."
         )
-    with duckdb.connect(config={"memory_limit": "1GB", "TimeZone": "UTC"}) as connection:
+    with duckdb.connect(config={"memory_limit": "1GB"}) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET VARIABLE folder = ?", [str(folder)])
         connection.execute(_TABLES)
         shortlist(connection, queue)
