@@ -1,14 +1,23 @@
 """Candidates and stores that the tests of the app share."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from curation_app.review_store import ReviewStore
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 STARTED_AT = datetime(2026, 11, 2, 9, 2, tzinfo=UTC)
 
 
@@ -83,3 +92,13 @@ def store(tmp_path: Path, clock: Clock) -> ReviewStore:
 def make_candidate() -> Callable[..., Candidate]:
     """Makes a candidate of the given number, priority, answer and signal."""
     return _candidate
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A headless browser for one module: while it is open its event loop runs, and no other test may start one."""
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()

@@ -1,7 +1,6 @@
 """The app served on a free port, and reviewers who sit before it in headless Chromium."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.service.starting import make_workspace
@@ -25,7 +24,6 @@ CHUNKS = (
     ("kb-003#1", "kb-003", 1, "Monthly plans can be cancelled within 14 days of payment."),
     ("kb-004#0", "kb-004", 0, "Ask billing for a refund by mail within one month."),
 )
-CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
 class Server:
@@ -117,15 +115,6 @@ class Reviewer:
         self.page.keyboard.type(text)
         self.page.keyboard.press("Escape")
         self.settle()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

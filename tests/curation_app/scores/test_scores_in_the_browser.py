@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from curation_app.workspace import Workspace
-from tests.curation_app.browser.conftest import CHROMIUM_FLAGS, Server
+from tests.curation_app.browser.conftest import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -53,17 +53,14 @@ def served(demo: Any, tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def page(served: Server) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        context.add_cookies([{"name": "errata_reviewer", "value": "Ada", "url": served.url}])
-        opened = context.new_page()
-        opened.set_default_timeout(PATIENCE_MS)
-        expect.set_options(timeout=PATIENCE_MS)
-        yield opened
-        browser.close()
+def page(served: Server, chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context.add_cookies([{"name": "errata_reviewer", "value": "Ada", "url": served.url}])
+    opened = context.new_page()
+    opened.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
+    yield opened
+    context.close()
 
 
 def settle(page: Page) -> None:
