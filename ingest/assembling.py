@@ -1,10 +1,9 @@
 """Puts interactions together from staged spans, trace by trace, once every file of an ingest is read."""
 
 import gc
-import multiprocessing
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from typing import NamedTuple
 
 import duckdb
@@ -16,6 +15,7 @@ from ingest.reading_jobs import WORKERS, RowReader, SentBlock, StagedBlock, Way
 from ingest.span_staging import SettleCounts, TraceBatch, iter_unassembled, mark_assembled, settle_spans, traces_in
 from ingest.storing import GroupWriter, kept_mapping
 from ingest.way_finding import WayFinder
+from ingest.worker_processes import worker_processes
 
 _GC_THRESHOLD = 100_000
 _MANY_BATCHES = 3
@@ -106,9 +106,7 @@ def _chained(first: TraceBatch, rest: Iterator[TraceBatch]) -> Iterator[TraceBat
 
 
 def _made_beside(batches: Iterable[TraceBatch], ways: Ways, workers: int) -> Iterator[_Made]:
-    # Spawned, not forked: a fork would inherit the open database.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(ways,)) as pool:
+    with worker_processes(workers, _start_worker, (ways,)) as pool:
         waiting: deque[tuple[TraceBatch, Future[list[SentBlock]]]] = deque()
         for batch in batches:
             waiting.append((batch, pool.submit(_work, table_bytes(batch.spans))))

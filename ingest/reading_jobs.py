@@ -1,7 +1,6 @@
 """Reads parts of files and turns them into redacted tables, in this process or in worker processes beside it."""
 
 import gc
-import multiprocessing
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -21,6 +20,7 @@ from ingest.reading.blocks import LinePart, ReadBlock, read_part
 from ingest.settings import PrivacySettings
 from ingest.span_staging import span_table
 from ingest.staging import Block, StagedRows
+from ingest.worker_processes import worker_processes
 
 WORKERS = min(4, os.cpu_count() or 1)
 _IN_FLIGHT = 2
@@ -185,11 +185,7 @@ class Readers:
 
     def _started_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # Spawned, not forked: a fork would inherit an open database.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(
-                self._workers, mp_context=context, initializer=_start_worker, initargs=(self._way,)
-            )
+            self._pool = worker_processes(self._workers, _start_worker, (self._way,))
         return self._pool
 
     def close(self) -> None:

@@ -1,0 +1,24 @@
+"""Worker processes start clean."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from ingest.worker_processes import worker_processes
+
+
+def start() -> None:
+    """Prepare nothing."""
+
+
+def test_workers_do_not_run_the_program_that_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.py"
+    page.write_text("raise SystemExit(1)\n")
+    main = ModuleType("__main__")
+    main.__file__ = str(page)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with worker_processes(2, start, ()) as pool:
+        assert list(pool.map(abs, [-1, -2])) == [1, 2]
+    assert sys.modules["__main__"] is main
