@@ -1,6 +1,7 @@
 """The signals on DuckDB: the common SQL, with what DuckDB calls otherwise as macros."""
 
 from collections.abc import Mapping
+from itertools import count
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
@@ -36,12 +37,23 @@ class DuckDBSignals:
         )
 
 
+_numbers = count()
+
+
 def _register(connection: duckdb.DuckDBPyConnection, columns: SignalColumns) -> None:
+    """Make the functions known to this connection alone.
+
+    DuckDB keeps a Python function for every connection of an open file, and one that outlives its connection is gone
+    when it is called. So each gets a name of its own, which the SQL reaches through a macro of this connection.
+    """
     text = duckdb.sqltype("VARCHAR")
     functions = (
-        ("rephrase", columns.rephrase, [text, text], _PAIR),
-        ("supported", columns.supported, [text, text], _SUPPORT),
-        ("declining", columns.declining, [text], text),
+        ("rephrase", "earlier, later", columns.rephrase, [text, text], _PAIR),
+        ("supported", "answer, texts", columns.supported, [text, text], _SUPPORT),
+        ("declining", "answer", columns.declining, [text], text),
     )
-    for name, function, given, returned in functions:
-        connection.create_function(name, function, [*given], returned, type=_ARROW, null_handling=_SPECIAL)
+    number = next(_numbers)
+    for name, given, function, types, returned in functions:
+        own = f"{name}_{number}"
+        connection.create_function(own, function, [*types], returned, type=_ARROW, null_handling=_SPECIAL)
+        connection.execute(f"CREATE OR REPLACE TEMP MACRO {name}({given}) AS {own}({given})")

@@ -133,3 +133,10 @@ def test_a_session_closed_by_later_turns_of_others_becomes_abandoned(tmp_path: P
     report = mined(store)
     assert report.is_incremental
     assert set(flagged(report, "abandoned")) == {"log:001"}
+
+
+def test_a_file_that_the_app_keeps_open_can_be_mined_again_and_again(tmp_path: Path) -> None:
+    store = store_of(tmp_path, [turn(1, "How do I pay?", feedback=-1), closing_turn()])
+    with store.unit():
+        first = mine(store, now=NOW, full=True)
+        assert mine(store, now=NOW, full=True).by_signal == first.by_signal
