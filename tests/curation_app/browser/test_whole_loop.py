@@ -34,7 +34,8 @@ def errata(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def label_with_the_mouse(page: Page) -> None:
+def label_with_the_mouse(reviewer: Any) -> None:
+    page: Page = reviewer.page
     token = page.evaluate("document.documentElement.dataset.errataToken")
     gold = page.get_by_role("button", name="a ☆")
     mode = "grounding failure" if gold.count() else "out of scope"
@@ -44,6 +45,8 @@ def label_with_the_mouse(page: Page) -> None:
         expect(page.get_by_role("button", name="a ★")).to_be_visible(timeout=20_000)
         page.get_by_label("Expected answer").fill("What the handbook says.")
     page.get_by_label("Note").fill("read against the handbook")
+    page.get_by_label("Note").press("Tab")
+    reviewer.settle()
     page.get_by_role("button", name="Save, next").click()
     page.wait_for_function(
         "before => document.documentElement.dataset.errataToken !== before", arg=token, timeout=30_000
@@ -58,7 +61,7 @@ def test_label_freeze_run_and_gate_in_one_sitting(
     ann.open()
     ann.wait_for_item()
     for _ in range(3):
-        label_with_the_mouse(ann.page)
+        label_with_the_mouse(ann)
     ann.settle()
     has_chunks = ann.page.get_by_role("button", name="a ☆").count() > 0
     ann.press("2" if has_chunks else "4")
