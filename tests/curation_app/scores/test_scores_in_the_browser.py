@@ -42,7 +42,8 @@ PATIENCE_MS = 60_000
 def served(demo: Any, tmp_path: Path) -> Iterator[Server]:
     """The demo's workspace, with a pipeline slow enough to be stopped half-way."""
     workspace = Workspace(tmp_path / "workspace")
-    shutil.copytree(demo.workspace.root, workspace.root)
+    # Without the grades that other tests may have given on the demo.
+    shutil.copytree(demo.workspace.root, workspace.root, ignore=shutil.ignore_patterns("judges"))
     with workspace.config_path.open("a") as config:
         config.write('\n[pipelines.slow]\nkind = "python"\ntarget = "slow_rag:pipeline"\n')
     (workspace.root / "slow_rag.py").write_text(SLOW)
