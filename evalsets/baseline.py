@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from evalsets.atomic_files import write_over
 from evalsets.errors import BadInputError
 from evalsets.git_state import current_author
+from evalsets.line_reading import numbered_lines
 from evalsets.report import Report
 
 BASELINE_NAME = "baseline.json"
@@ -51,7 +52,7 @@ def history(folder: Path) -> list[BaselineMove]:
     path = folder / HISTORY_NAME
     if not path.is_file():
         return []
-    return [BaselineMove(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [BaselineMove(**json.loads(line)) for _, line in numbered_lines(path.read_text(encoding="utf-8"))]
 
 
 def _summary(report: Report) -> dict[str, Any]:

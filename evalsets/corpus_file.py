@@ -5,6 +5,7 @@ from pathlib import Path
 
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError, FaultsError
+from evalsets.line_reading import numbered_lines
 from evalsets.pipelines.faults import CallFailedError
 from evalsets.pipelines.native_forms import to_chunk
 
@@ -12,17 +13,14 @@ from evalsets.pipelines.native_forms import to_chunk
 def read_corpus(path: Path) -> list[Chunk]:
     """Return the chunks of a JSONL file in order; every faulty line is named at once."""
     try:
-        # Split at line feeds alone: a text may hold other line separators, such as U+2028.
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"cannot read the corpus {str(path)!r}: {error}. Name a UTF-8 JSONL file of chunks."
         ) from error
     chunks: dict[str, Chunk] = {}
     faults: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(text):
         try:
             chunk = to_chunk(_object(line))
         except (ValueError, CallFailedError) as error:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from evalsets.errors import FaultsError
 from evalsets.items import StrictModel
+from evalsets.line_reading import numbered_lines
 
 
 class PartScores(StrictModel):
@@ -67,9 +68,7 @@ def read_ledger(path: Path) -> list[Look]:
     if not path.is_file():
         return []
     looks, faults = [], []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(path.read_text(encoding="utf-8")):
         try:
             looks.append(Look.model_validate_json(line))
         except ValidationError as error:

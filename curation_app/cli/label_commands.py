@@ -60,7 +60,7 @@ def import_labels(
     store = open_desk(find_workspace(workspace)).store
     if str(file) != "-" and not file.is_file():
         raise BadInputError(f"no file {str(file)!r}")
-    lines = sys.stdin if str(file) == "-" else file.read_text(encoding="utf-8").splitlines()
+    lines = sys.stdin if str(file) == "-" else file.read_text(encoding="utf-8").split("\n")
     report = import_records(store, iter(lines), importer=reviewer or getpass.getuser())
     if as_json:
         write_json(report._asdict())

@@ -15,6 +15,7 @@ from curation_app.service.labelling import Desk
 from evalsets.chunks import canonical_chunk_id, chunk_text_hash
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.items import Fact, GoldChunk, Mode, Source, StrictModel
+from evalsets.line_reading import numbered_lines
 from ingest.candidates import Candidate, CandidateTurn, SignalHit
 
 _LIST_MARK = ";"
@@ -161,9 +162,7 @@ def _records(path: Path) -> Iterator[tuple[int, str | dict[str, Any]]]:
     if path.suffix.lower() == ".csv":
         yield from _csv_records(path)
         return
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
-        if line.strip():
-            yield number, line
+    yield from numbered_lines(path.read_text(encoding="utf-8-sig"))
 
 
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -29,6 +29,7 @@ from evalsets.judges.grading import (
     save_book,
     to_grade,
 )
+from evalsets.line_reading import numbered_lines
 from evalsets.metrics.base import ScoredCase
 from evalsets.report import Report
 
@@ -114,7 +115,7 @@ def read_sheet(path: Path) -> list[Mapping[str, object]]:
     """Read a filled-in sheet: JSON lines, or a JSON list. BadInputError names the line that is neither."""
     text = path.read_text("utf-8").strip()
     try:
-        rows = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines() if line]
+        rows = json.loads(text) if text.startswith("[") else [json.loads(line) for _, line in numbered_lines(text)]
     except json.JSONDecodeError as error:
         raise BadInputError(
             f"{str(path)!r} is no sheet of grades: {error}; write JSON lines of id and human"

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.eval_set import EvalSet, wire_item
 from evalsets.items import Item, Mode, Source
+from evalsets.line_reading import numbered_lines
 
 OWN_KEY = "errata"
 """Where a format has room for metadata, the whole item stands under this key, so that it comes back unharmed."""
@@ -153,7 +154,7 @@ def read_rows(raw: bytes, where: str) -> list[dict[str, Any]]:
         found = json.loads(text)
         rows = found if isinstance(found, list) else [found]
     except json.JSONDecodeError:
-        rows = [_parsed(line, number, where) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        rows = [_parsed(line, number, where) for number, line in numbered_lines(text)]
     strangers = [row for row in rows if not isinstance(row, dict)]
     if strangers:
         raise BadInputError(f"{where} holds {strangers[0]!r} where an object was expected.")

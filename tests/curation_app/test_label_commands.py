@@ -28,6 +28,21 @@ def test_a_case_is_added_exported_and_imported_elsewhere(
     assert json.loads(capsys.readouterr().out) == {"candidates": 1, "events": 1, "renames": 0}
 
 
+def test_a_question_with_a_line_separator_inside_is_moved_whole(
+    root: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = tmp_path / "cases.jsonl"
+    case = {"question": "is there leave\u2028for parents?", "mode": "out_of_scope"}
+    cases.write_text(json.dumps(case, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert run(["cases", "import", str(cases), "--workspace", root]) == ExitCode.DONE
+    exported = tmp_path / "labels.jsonl"
+    assert run(["labels", "export", "--out", str(exported), "--workspace", root]) == ExitCode.DONE
+    other = str(make_workspace(tmp_path / "other").workspace.root)
+    capsys.readouterr()
+    assert run(["labels", "import", str(exported), "--workspace", other, "--json"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out) == {"candidates": 1, "events": 1, "renames": 0}
+
+
 def test_a_bad_file_ends_with_2_and_names_every_line(
     root: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
