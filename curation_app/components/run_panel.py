@@ -103,7 +103,7 @@ def _watch(workspace: Workspace, watched: tuple[str, ...]) -> None:
         words = f"{run.done} of {run.total} items{failed}" if run.total else "starting"
         bar.progress(min(share, 1.0), f"{markdown_text(run.run_id)}: {words}")
         button.button(
-            "Stop" if run.state == "running" else "Stopping",
+            "Stop this run" if run.state == "running" else "Stopping",
             key=f"stop-{run.run_id}",
             disabled=run.state != "running",
             on_click=stop_run,

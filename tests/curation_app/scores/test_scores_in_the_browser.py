@@ -84,7 +84,7 @@ def test_a_run_goes_on_without_the_browser_is_stopped_resumed_and_its_item_read(
     page.goto(f"{served.url}/trends")
     expect(page.get_by_role("heading", name="Trends")).to_be_visible()
     page.goto(f"{served.url}/scores")
-    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("button", name="Stop this run", exact=True).click()
     expect(page.get_by_text(re.compile("^Stopping$|is interrupted after")).first).to_be_visible()
     (served.workspace / "fast").touch()
     expect(page.get_by_text(re.compile("is interrupted after"))).to_be_visible()
