@@ -7,24 +7,10 @@ import duckdb
 import pyarrow as pa
 
 from ingest.columnar import Tables
+from ingest.staging import INTERACTION_COLUMNS
 
-_CONTENT = (
-    "session_id",
-    "user_id",
-    "asked_at",
-    "question",
-    "answer",
-    "model",
-    "prompt_version",
-    "latency_ms",
-    "input_tokens",
-    "output_tokens",
-    "cost",
-    "error",
-    "stream_cut",
-    "metadata",
-    "cautions",
-)
+_KEYS = ("interaction_id", "source", "version_ns")
+_CONTENT = tuple(name for name in INTERACTION_COLUMNS if name not in _KEYS)
 _COLUMNS = ", ".join(("interaction_id", "source", *_CONTENT, "version_ns"))
 _STAGED_COLUMNS = ", ".join(f"s.{name}" for name in ("interaction_id", "source", *_CONTENT, "version_ns"))
 _HASHED = ", ".join(_CONTENT)
