@@ -6,7 +6,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from ingest.signals.embedding import load_embedder
+from evalsets.embedding import load_embedder
 from ingest.signals.pair_features import Numbers, folded_question
 
 _SIZES = (3, 4)

@@ -11,8 +11,8 @@ import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.process import cpdist
 
+from evalsets.embedding import load_embedder
 from ingest.signals.cues import CORRECTION, DOUBT, expression
-from ingest.signals.embedding import load_embedder
 from ingest.signals.pair_features import (
     LEXICAL_FEATURES,
     MEANING_FEATURES,

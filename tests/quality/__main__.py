@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from evalsets.embedding import MINILM, load_embedder
 from evalsets.grounding import Similarity
-from ingest.signals.embedding import MINILM, load_embedder
 from tests.quality.faithfulness import NOTES as FAITHFULNESS_NOTES
 from tests.quality.faithfulness import measure_faithfulness
 from tests.quality.fit_rephrase import cross_validated

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
-from ingest.signals.embedding import MINILM
+from evalsets.embedding import MINILM
 from ingest.signals.pair_features import (
     LEXICAL_FEATURES,
     MEANING_FEATURES,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evalsets.embedding import MINILM, has_minilm
 from ingest.scope import scope_likeness
-from ingest.signals.embedding import MINILM, has_minilm
 from ingest.signals.pair_features import Numbers
 
 PREFIX = "out_of_scope_"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingest.signals.embedding import MINILM, has_minilm
+from evalsets.embedding import MINILM, has_minilm
 from ingest.signals.rephrasing import Verdict, rephrase_verdicts
 
 PREFIX = "rephrase_pairs_"
