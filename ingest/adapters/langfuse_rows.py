@@ -8,10 +8,11 @@ from ingest.adapters.flat_spans import flattened, is_blank
 from ingest.traces.dialects import openinference
 from ingest.traces.dialects.langfuse_sdk import observation_facts, prompt_label, read_usage, skip_of
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import decimal, kept_metadata, name_in, object_in, whole
+from ingest.traces.dialects.values import kept_metadata, name_in, object_in
 from ingest.traces.documents import returned_chunks
 from ingest.traces.facts import SpanFacts, to_span
 from ingest.traces.identity import hex_id, nanoseconds
+from ingest.traces.numbers import decimal, whole
 from ingest.traces.texts import answer_in, question_in, said, unquoted
 
 _SPEAKING = frozenset({"chain", "agent"})

@@ -6,8 +6,9 @@ from typing import Any
 from ingest.adapters.flat_spans import is_blank
 from ingest.adapters.langfuse_rows import Row
 from ingest.interaction import FeedbackEvent
-from ingest.traces.dialects.values import decimal, name_in
+from ingest.traces.dialects.values import name_in
 from ingest.traces.identity import TRACE_SOURCE, hex_id, moment_of, nanoseconds
+from ingest.traces.numbers import decimal
 from ingest.traces.texts import parsed, said
 from ingest.traces.votes import scorer_kind, vote_value
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.interaction import FeedbackEvent
-from ingest.traces.dialects.values import decimal, name_in, object_in
+from ingest.traces.dialects.values import name_in, object_in
 from ingest.traces.identity import moment_of, nanoseconds
+from ingest.traces.numbers import decimal
 from ingest.traces.texts import said
 from ingest.traces.votes import scorer_kind, vote_value
 

@@ -15,16 +15,15 @@ from ingest.traces.dialects.values import (
     PROMPT_VERSION_KEYS,
     SESSION_KEYS,
     USER_KEYS,
-    decimal,
     kept_metadata,
     name_in,
     object_in,
-    whole,
 )
 from ingest.traces.documents import chunks_in, chunks_of_tool, returned_chunks
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts, to_span
 from ingest.traces.identity import TRACE_SOURCE, hex_id, moment_of, nanoseconds
+from ingest.traces.numbers import decimal, whole
 from ingest.traces.texts import answer_in, parsed, question_in, said, unquoted
 from ingest.traces.votes import scorer_kind, vote_value
 

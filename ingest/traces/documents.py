@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from evalsets.chunks import canonical_chunk_id, chunk_text_hash
 from ingest.interaction import RetrievedChunk
+from ingest.traces.numbers import decimal
 from ingest.traces.texts import parsed, said
 
 _LISTS = (
@@ -126,7 +127,7 @@ def passage_of(item: Any) -> Passage | None:
     """Return the passage that one item of a list describes: an object, a text, or an [object, score] pair."""
     if isinstance(item, list) and len(item) == 2 and isinstance(item[1], int | float):  # noqa: PLR2004 - a pair
         inner = passage_of(item[0])
-        return inner._replace(score=_number(item[1])) if inner is not None else None
+        return inner._replace(score=decimal(item[1])) if inner is not None else None
     if isinstance(item, str):
         return _passage_of_text(item)
     return _passage_of_object(item) if isinstance(item, dict) else None
@@ -146,7 +147,7 @@ def _passage_of_text(item: str) -> Passage | None:
         return _passage_of_object(found)
     node = _NODE_REPR.search(item) if item.startswith("<") else None
     if node is not None:
-        return Passage(chunk_id=node[1], score=_number(node[2]))
+        return Passage(chunk_id=node[1], score=decimal(node[2]))
     text = said(item)
     return Passage(text=text) if text is not None else None
 
@@ -188,7 +189,7 @@ def _passages_of_columns(columns: dict[str, Any]) -> list[Passage]:
             _id(_at(ids, place)),
             said(_at(texts, place)),
             None,
-            _number(_at(scores, place)),
+            decimal(_at(scores, place)),
             metadata if isinstance(metadata := _at(metadatas, place), dict) else None,
         )
         for place in range(max(len(ids), len(texts)))
@@ -224,19 +225,9 @@ def _id(value: Any) -> str | None:
 
 def _first_number(item: dict[str, Any], keys: tuple[str, ...]) -> float | None:
     for key in keys:
-        if key in item and (found := _number(item[key])) is not None:
+        if key in item and (found := decimal(item[key])) is not None:
             return found
     return None
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if abs(number) != float("inf") and number == number else None  # noqa: PLR0124 - NaN
 
 
 FLAT_METADATA = "metadata."

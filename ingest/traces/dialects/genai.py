@@ -4,11 +4,12 @@ from typing import Any
 
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, decimal, model_in, name_in, whole
+from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, model_in, name_in
 from ingest.traces.documents import chunks_in, chunks_of_tool, iter_numbered
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
+from ingest.traces.numbers import decimal, whole
 from ingest.traces.texts import answer_in, question_in, said
 from ingest.traces.votes import scorer_kind, vote_value
 

@@ -4,9 +4,10 @@ import re
 from typing import Any
 
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import decimal, kept_metadata, name_in, object_in, whole
+from ingest.traces.dialects.values import kept_metadata, name_in, object_in
 from ingest.traces.documents import chunks_in
 from ingest.traces.facts import SpanFacts
+from ingest.traces.numbers import decimal, whole
 from ingest.traces.texts import answer_in, question_in, said
 
 KIND_OF_TYPE = {

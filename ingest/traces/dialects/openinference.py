@@ -17,12 +17,10 @@ from ingest.traces.dialects.values import (
     PROMPT_VERSION_KEYS,
     SESSION_KEYS,
     USER_KEYS,
-    decimal,
     kept_metadata,
     model_in,
     name_in,
     object_in,
-    whole,
 )
 from ingest.traces.documents import (
     FLAT_METADATA,
@@ -37,6 +35,7 @@ from ingest.traces.documents import (
 )
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
+from ingest.traces.numbers import decimal, whole
 from ingest.traces.texts import answer_in, parsed, question_in, said
 from ingest.traces.votes import scorer_kind, vote_value
 

@@ -11,10 +11,10 @@ from ingest.traces.dialects.values import (
     kept_metadata,
     name_in,
     object_in,
-    whole,
 )
 from ingest.traces.documents import chunks_in
 from ingest.traces.facts import SpanFacts
+from ingest.traces.numbers import whole
 from ingest.traces.texts import answer_in, question_in, unquoted
 
 _PROPERTIES = "traceloop.association.properties."

@@ -1,4 +1,4 @@
-"""Take single values out of attributes: numbers, names, JSON objects."""
+"""Take single values out of attributes: names, JSON objects."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -33,23 +33,6 @@ def model_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
     """Return the first of `keys` that names a model; instrumentations write `unknown` where they know none."""
     name = name_in(attributes, keys)
     return None if name in {"unknown", "None"} else name
-
-
-def whole(value: Any) -> int | None:
-    """Return a count that may be written as text or float; None when it is none."""
-    number = decimal(value)
-    return int(number) if number is not None and abs(number) < 2**62 else None
-
-
-def decimal(value: Any) -> float | None:
-    """Return a finite number that may be written as text; None when it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 def object_in(value: Any) -> dict[str, Any]:
