@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 
 import typer
 
-from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json
+from curation_app.cli.output import CorpusOption, JsonOption, Rendering, WorkspaceOption, say, write_json
 from curation_app.workspace import find_workspace
 from evalsets.chunks import Chunk
 from evalsets.errors import ExitCode
@@ -15,25 +14,15 @@ from evalsets.errors import ExitCode
 app = typer.Typer()
 
 
-class DriftRendering(StrEnum):
-    """How a drift report is printed."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
 @app.command("drift")
 def drift(
     set_ref: str = typer.Argument("", metavar="SET", help="Set file, folder or name; default: the workspace's."),
-    corpus: Path | None = typer.Option(
-        None, "--corpus", metavar="FILE", help="JSONL of chunks; default: the workspace's chunk store."
-    ),
+    corpus: Path | None = CorpusOption,
     fix: bool = typer.Option(False, "--fix", help="Freeze a version with moved and merged gold repaired."),
     to_review: bool = typer.Option(False, "--to-review", help="Put the rest into the review queue; part of --fix."),
     note: str = typer.Option("", "--note", "-m", help="Note of the repaired version; default: says what was repaired."),
     by: str = typer.Option("", "--by", help="Who does this; default: git's user.name."),
-    rendering: DriftRendering = typer.Option(DriftRendering.TEXT, "--format", "-f", help="text, markdown or json."),
+    rendering: Rendering = typer.Option(Rendering.TEXT, "--format", "-f", help="text, markdown or json."),
     workspace: Path | None = WorkspaceOption,
     as_json: bool = JsonOption,
 ) -> int:
@@ -42,10 +31,10 @@ def drift(
     from evalsets.drift_formats import render_drift, render_drift_markdown
 
     drifted = drift_of(set_ref, corpus, workspace)
-    if as_json or rendering is DriftRendering.JSON:
+    if as_json or rendering is Rendering.JSON:
         counts = {kind.value: count for kind, count in drifted.report.counts().items()}
         write_json(drifted.report.model_dump(mode="json") | {"fits": drifted.report.fits, "counts": counts})
-    elif rendering is DriftRendering.MARKDOWN:
+    elif rendering is Rendering.MARKDOWN:
         sys.stdout.write(render_drift_markdown(drifted.report))
     else:
         sys.stdout.write(render_drift(drifted.report))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_line
+from curation_app.cli.output import CorpusOption, JsonOption, WorkspaceOption, say, write_json, write_line
 
 app = typer.Typer()
 
@@ -15,7 +15,7 @@ def holdout(
     ledger: bool = typer.Option(False, "--ledger", help="Only list the looks so far; runs nothing."),
     pipeline: str = typer.Option("", "--pipeline", "-p", help="As for `errata run`."),
     responses: Path | None = typer.Option(None, "--responses", help="JSONL of recorded responses, for both parts."),
-    corpus: Path | None = typer.Option(None, "--corpus", help="JSONL of chunks; default: the workspace's chunk store."),
+    corpus: Path | None = CorpusOption,
     judge: str = typer.Option("", "--judge", help="The judge; default: the one errata.toml names, else facts."),
     k: int = typer.Option(10, "-k", min=1, help="How many chunks are retrieved and looked at."),
     place: Path | None = typer.Option(None, "--holdout", metavar="FILE", help="Where the held-out items are."),

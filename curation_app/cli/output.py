@@ -1,6 +1,7 @@
 """What commands write: data on stdout, words for a person on stderr."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,17 @@ import typer
 
 WorkspaceOption = typer.Option(None, "--workspace", "-w", help="Folder that holds errata.toml; default: here or above.")
 JsonOption = typer.Option(False, "--json", help="Print the result as JSON.")
+CorpusOption = typer.Option(
+    None, "--corpus", metavar="FILE", help="JSONL of chunks; default: the workspace's chunk store."
+)
+
+
+class Rendering(StrEnum):
+    """How a comparison for people is printed."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
 
 
 def write_json(result: Any) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_result
+from curation_app.cli.output import CorpusOption, JsonOption, WorkspaceOption, say, write_json, write_result
 from evalsets.errors import BadInputError, ExitCode
 
 app = typer.Typer()
@@ -26,7 +26,7 @@ def run(
         help="A pipeline of errata.toml, keyword, logged, module:attr, or a URL; default: the first of errata.toml.",
     ),
     responses: Path | None = typer.Option(None, "--responses", help="JSONL of recorded responses to score instead."),
-    corpus: Path | None = typer.Option(None, "--corpus", help="JSONL of chunks; default: the workspace's chunk store."),
+    corpus: Path | None = CorpusOption,
     judge: str = typer.Option("", "--judge", help="The judge; default: the one errata.toml names, else facts."),
     out: Path | None = typer.Option(None, "--out", "-o", help="Where the report goes; default: the workspace's runs."),
     k: int = typer.Option(10, "-k", min=1, help="How many chunks are retrieved and looked at."),
@@ -126,7 +126,7 @@ def sweep(
     ),
     expect: str = typer.Option(..., "--expect", help="What you expect to see; written down before the first run."),
     pipeline: str = typer.Option("", "--pipeline", "-p", help="A pipeline of errata.toml, keyword, or module:attr."),
-    corpus: Path | None = typer.Option(None, "--corpus", help="JSONL of chunks; default: the workspace's chunk store."),
+    corpus: Path | None = CorpusOption,
     judge: str = typer.Option("", "--judge", help="The judge; default: the one errata.toml names, else facts."),
     out: Path | None = typer.Option(
         None, "--out", "-o", help="Folder of the reports; default: in the workspace's runs."

@@ -6,22 +6,10 @@ from pathlib import Path
 
 import typer
 
-from curation_app.cli.output import JsonOption, WorkspaceOption, say, write_json, write_line
+from curation_app.cli.output import CorpusOption, JsonOption, Rendering, WorkspaceOption, say, write_json, write_line
 from evalsets.errors import ExitCode
 
 app = typer.Typer()
-
-CorpusOption = typer.Option(
-    None, "--corpus", metavar="FILE", help="JSONL of chunks; default: the workspace's chunk store."
-)
-
-
-class Rendering(StrEnum):
-    """How a difference is printed."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
 
 
 class Reporting(StrEnum):
