@@ -1,20 +1,13 @@
 """Photograph every page of the app on the demo, light and dark, into docs/images: `make images`."""
 
 import argparse
-import os
 import re
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from curation_app.labels import DecisionKind, LabelContent
@@ -22,9 +15,9 @@ from curation_app.review_store import Decision
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.workspace import Workspace
 from evalsets.items import GoldChunk, Mode
+from tests.curation_app.served_app import Server, launch_chromium
 
 ROOT = Path(__file__).parents[1]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 REVIEWER = "Ada"
 DOUBLE_LABELLED = 14
 DISAGREE_EVERY = 5
@@ -35,11 +28,16 @@ def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory() as folder:
         workspace = _prepared(Path(folder) / "help-desk")
-        with _served(workspace) as url, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-            for scheme in ("light", "dark"):
-                _photograph(browser, url, scheme, options)
-            browser.close()
+        server = Server(workspace.root)
+        server.start()
+        try:
+            with sync_playwright() as playwright:
+                browser = launch_chromium(playwright)
+                for scheme in ("light", "dark"):
+                    _photograph(browser, server.url, scheme, options)
+                browser.close()
+        finally:
+            server.stop()
 
 
 def _photograph(browser: Browser, url: str, scheme: Any, options: argparse.Namespace) -> None:
@@ -111,33 +109,6 @@ def _label_twice(desk: Desk) -> None:
             )
             shown = desk.store.item(item.candidate.candidate_id, reader)
             desk.store.submit(Decision(item.candidate.candidate_id, reader, DecisionKind.LABEL, content, shown.token))
-
-
-@contextmanager
-def _served(workspace: Workspace) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "curation_app.serving", f"--server.port={port}", "--server.address=127.0.0.1"]
-    environment = {**os.environ, "ERRATA_WORKSPACE": str(workspace.root)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        _wait_until_up(f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_until_up(url: str) -> None:
-    for _ in range(600):
-        try:
-            httpx.get(f"{url}/_stcore/health", timeout=1)
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the app did not start within a minute")
 
 
 def _options() -> argparse.Namespace:

@@ -7,8 +7,6 @@ them, and times: one reviewer, the Queue page, the corpus search, and four revie
 import argparse
 import json
 import os
-import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -19,15 +17,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.service.starting import make_workspace
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
+from tests.curation_app.served_app import Server, launch_chromium
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 WORDS = ("refund", "invoice", "annual", "plan", "month", "days", "cancel", "account", "owner", "export", "member")
 STARTED_AT = datetime(2026, 8, 1, tzinfo=UTC)
 
@@ -76,7 +73,7 @@ def main() -> None:
     options = _options()
     desk = _workspace(options)
     with _served(desk) as (url, server), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launch_chromium(playwright)
         try:
             _say(f"load before the run: {os.getloadavg()[0]:.1f}")
             page = _seat(browser, url, "One")
@@ -217,29 +214,12 @@ def _candidate(number: int) -> Candidate:
 
 @contextmanager
 def _served(desk: Desk) -> Iterator[tuple[str, psutil.Process]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "curation_app.serving", f"--server.port={port}", "--server.address=127.0.0.1"]
-    environment = {**os.environ, "ERRATA_WORKSPACE": str(desk.workspace.root)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = Server(desk.workspace.root)
+    process = server.start()
     try:
-        _wait_until_up(f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}", psutil.Process(process.pid)
+        yield server.url, psutil.Process(process.pid)
     finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_until_up(url: str) -> None:
-    for _ in range(600):
-        try:
-            httpx.get(f"{url}/_stcore/health", timeout=1)
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the app did not start within a minute")
+        server.stop()
 
 
 def _seat(browser: Any, url: str, name: str) -> Page:

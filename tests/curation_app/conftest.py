@@ -1,6 +1,5 @@
 """Candidates and stores that the tests of the app share."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,14 +9,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from curation_app.review_store import ReviewStore
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
+from tests.curation_app.served_app import launch_chromium
 
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 STARTED_AT = datetime(2026, 11, 2, 9, 2, tzinfo=UTC)
 
 
@@ -98,7 +91,6 @@ def make_candidate() -> Callable[..., Candidate]:
 def chromium() -> Iterator[Browser]:
     """A headless browser for one module: while it is open its event loop runs, and no other test may start one."""
     with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
+        browser = launch_chromium(playwright)
         yield browser
         browser.close()

@@ -1,22 +1,16 @@
 """The app served on a free port, and reviewers who sit before it in headless Chromium."""
 
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.service.starting import make_workspace
 from ingest.candidates import Candidate
+from tests.curation_app.served_app import Server
 
 CHUNKS = (
     ("kb-002#1", "kb-002", 1, "Invoices are sent on the first day."),
@@ -24,41 +18,6 @@ CHUNKS = (
     ("kb-003#1", "kb-003", 1, "Monthly plans can be cancelled within 14 days of payment."),
     ("kb-004#0", "kb-004", 0, "Ask billing for a refund by mail within one month."),
 )
-
-
-class Server:
-    """One process that serves a workspace on one port, to be killed and started again."""
-
-    def __init__(self, workspace: Path) -> None:
-        self.workspace = workspace
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "curation_app.serving", f"--server.port={self.port}"]
-        self.process = subprocess.Popen(
-            [*command, "--server.address=127.0.0.1"],
-            env={**os.environ, "ERRATA_WORKSPACE": str(self.workspace)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                httpx.get(f"{self.url}/_stcore/health", timeout=1)
-            except httpx.TransportError:
-                time.sleep(0.1)
-            else:
-                return
-        raise AssertionError("the app did not start within a minute")
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.send_signal(signal.SIGKILL)
-            self.process.wait()
 
 
 class Reviewer:

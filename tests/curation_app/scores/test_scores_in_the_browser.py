@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from curation_app.workspace import Workspace
-from tests.curation_app.browser.conftest import Server
+from tests.curation_app.served_app import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
