@@ -1,6 +1,6 @@
 """Figures in words: with their unit, their denominator and, where it matters, their interval."""
 
-from curation_app.service.run_history import Measured
+from curation_app.service.run_summaries import Measured
 
 NONE = "\N{EN DASH}"
 """Shown where there is no figure."""

@@ -9,7 +9,7 @@ import pandas as pd
 from curation_app.components.ink import GREY, ink
 from curation_app.components.modes import MODE_COLOURS, MODE_SHAPES
 from curation_app.service.evidence import MODE_WORDS
-from curation_app.service.run_history import Measured
+from curation_app.service.run_summaries import Measured
 from evalsets.items import Mode
 
 ROW_HEIGHT = 34

@@ -20,7 +20,7 @@ from curation_app.components.figures import (
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.components.score_charts import cause_chart, mode_chart
 from curation_app.service.evidence import MODE_WORDS
-from curation_app.service.run_history import HEADLINE_FIGURES, Measured, RunSummary
+from curation_app.service.run_summaries import HEADLINE_FIGURES, Measured, RunSummary
 from evalsets.items import Mode
 from evalsets.report import ItemResult
 

@@ -136,7 +136,9 @@ def _as_turn(result: ItemResult, chunks: Sequence[ChunkReading]) -> CandidateTur
 
 def _history(item_id: str, set_name: str, runs: Sequence[StoredRun]) -> tuple[PastOutcome, ...]:
     return tuple(
-        PastOutcome(run.summary.run_id, run.label, run.summary.outcomes[item_id])
+        PastOutcome(run.summary.run_id, run.label, outcomes[item_id])
         for run in runs
-        if run.summary.set_name == set_name and item_id in run.summary.outcomes
+        if run.summary.set_name == set_name
+        for outcomes in (run.outcomes(),)
+        if item_id in outcomes
     )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation_app.service.run_history import summarise
+from curation_app.service.run_summaries import keep_summary
 from curation_app.service.set_references import ResolvedSet, resolve
 from curation_app.workspace import Settings, Workspace, find_workspace
 from evalsets.chunks import Chunk
@@ -70,7 +70,7 @@ def carry_out(
     report.save(path)
     clock = read_clock(journal_path(path))
     clock.save(clock_path(path))
-    summarise(path)
+    keep_summary(report, path)
     return RunResult(report, clock, path)
 
 

@@ -77,7 +77,7 @@ def health_of(workspace: Workspace, name: str = "", *, today: date | None = None
     target = set_folder(workspace, name)
     newest = target.load_main()
     day = today or datetime.now(UTC).date()
-    runs = [_passed(run.summary.outcomes) for run in stored_runs(workspace, set_name=newest.name)]
+    runs = [_passed(run.outcomes()) for run in stored_runs(workspace, set_name=newest.name)]
     records = [each for each in item_records(runs) if each.item_id in newest.by_id]
     return SetHealth(
         eval_set=newest,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from curation_app.service.run_history import HEADLINE_FIGURES, Measured, RunSummary, stored_runs
+from curation_app.service.run_history import stored_runs
+from curation_app.service.run_summaries import HEADLINE_FIGURES, Measured, RunSummary
 from curation_app.workspace import Workspace
 from evalsets.baseline import history
 

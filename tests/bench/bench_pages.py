@@ -1,6 +1,6 @@
 """Speed of the pages: 200 stored runs of 1,000 items, and the monitor over millions of interactions.
 
-`python tests/bench/bench_pages.py [--interactions 5000000] [--runs 200] [--items 1000] [--folder DIR]`
+`python tests/bench/bench_pages.py [--interactions 5000000] [--runs 200] [--items 1000] [--folder DIR] [--browser]`
 """
 
 import argparse
@@ -160,7 +160,9 @@ def _template(items: int) -> dict[str, Any]:
 
 def bench_runs(workspace: Workspace) -> None:
     """Time what Scores, Compare and Trends need."""
-    timed("runs: first opening, summaries not yet made", lambda: run_history.stored_runs(workspace), repeat=1)
+    first = "runs: first opening, summaries not yet made"
+    runs = timed(first, lambda: run_history.stored_runs(workspace), repeat=1)
+    timed("runs: what became of every item, of every run", lambda: [run.outcomes() for run in runs], repeat=1)
     run_history._summary_at.cache_clear()  # as a fresh process finds it
     runs = timed("runs: opening in a fresh process", lambda: run_history.stored_runs(workspace))
     report = timed("scores: one report of the item table", lambda: run_history.load_report(runs[0].path))
@@ -187,6 +189,7 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=200)
     options.add_argument("--items", type=int, default=1000)
     options.add_argument("--folder", type=Path)
+    options.add_argument("--browser", action="store_true", help="time the pages in Chromium too")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         workspace = make_workspace(chosen.folder or Path(temporary)).workspace
@@ -197,6 +200,10 @@ def main() -> None:
         bench_monitor(workspace)
         bench_runs(workspace)
         bench_pages(workspace)
+        if chosen.browser:
+            from tests.bench.bench_pages_browser import bench_browser
+
+            bench_browser(workspace.root)
 
 
 if __name__ == "__main__":

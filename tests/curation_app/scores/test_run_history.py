@@ -10,7 +10,8 @@ from curation_app.service import run_history
 from curation_app.service.comparing import compare_runs, earlier_runs, finding
 from curation_app.service.item_reading import read_item
 from curation_app.service.playing import Knobs, play_question, play_set
-from curation_app.service.run_history import SUMMARY_SUFFIX, baseline_summary, keep_report, stored_runs, unreadable
+from curation_app.service.run_history import baseline_summary, keep_report, stored_runs, unreadable
+from curation_app.service.run_summaries import SUMMARY_SUFFIX, Measured
 from curation_app.service.trending import points, read_trends, slide
 from evalsets.errors import BadInputError
 from evalsets.report import Report
@@ -31,7 +32,7 @@ def test_runs_are_listed_newest_first_with_a_summary_beside_each_report(demo: An
 
 def test_a_summary_is_made_again_when_its_report_changes(demo: Any) -> None:
     run = stored_runs(demo.workspace)[-1]
-    before = run.path.read_bytes()
+    before, written_ns = run.path.read_bytes(), run.summary.report_mtime_ns
     try:
         changed = json.loads(before) | {"headline": "changed by hand"}
         run.path.write_text(json.dumps(changed))
@@ -39,6 +40,24 @@ def test_a_summary_is_made_again_when_its_report_changes(demo: Any) -> None:
         assert stored_runs(demo.workspace)[-1].summary.headline == "changed by hand"
     finally:
         run.path.write_bytes(before)
+        # Runs that began in the same second are told apart by this time.
+        os.utime(run.path, ns=(written_ns, written_ns))
+
+
+def test_a_report_from_elsewhere_is_listed_by_its_head_and_its_items_are_read_when_asked_for(demo: Any) -> None:
+    run = stored_runs(demo.workspace)[-1]
+    items = Report.load(run.path).items
+    copied = run.path.with_name("copied.json")
+    try:
+        copied.write_bytes(run.path.read_bytes())
+        listed = next(run for run in stored_runs(demo.workspace) if run.path == copied)
+        assert listed.summary.outcomes is None
+        without = {"run_id", "report_mtime_ns", "outcomes", "started_at", "latency_s"}
+        assert listed.summary.model_dump(exclude=without) == run.summary.model_dump(exclude=without)
+        assert listed.outcomes() == {item.id: int(item.passed) if item.is_scored else -1 for item in items}
+    finally:
+        for path in demo.workspace.runs_folder.glob("copied*"):
+            path.unlink()
 
 
 def test_headline_figures_are_the_reports_own_with_wilson_intervals(demo: Any) -> None:
@@ -112,7 +131,7 @@ def test_trends_mark_the_baseline_and_tell_too_few_runs_apart_from_a_slide(demo:
     assert all(point.measured is not None for point in shown)
     assert slide(shown) == "Too few runs to see a slide"
     falling = [
-        shown[0]._replace(measured=run_history.Measured(value=value, low=value - 0.05, high=value + 0.05))
+        shown[0]._replace(measured=Measured(value=value, low=value - 0.05, high=value + 0.05))
         for value in (0.9, 0.88, 0.8, 0.7, 0.6, 0.55)
     ]
     assert slide(falling).startswith("Fell from 89% to 57%")
