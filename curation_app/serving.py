@@ -23,9 +23,14 @@ def main() -> None:
 
 
 def _warm_up() -> None:
-    """Load what pages with tables and charts need, so that the first visitor does not wait for it."""
+    """Load and use once what pages with tables and charts need, so that the first visitor does not wait for it."""
     for name in ("pandas", "altair", "evalsets.statistics"):
         import_module(name)
+    from curation_app.components.score_charts import cause_chart
+    from evalsets.words import content_words
+
+    content_words("the words of every language")
+    cause_chart({"any": 1}).to_dict()
 
 
 if __name__ == "__main__":
