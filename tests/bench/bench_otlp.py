@@ -10,11 +10,11 @@ import random
 import shutil
 import sys
 import tempfile
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench_ingest import MAPPING, Timed, _row, ingest_once, timed, words
+from bench_ingest import CHUNKS, MAPPING, Timed, _row, ingest_once, timed, words
 
 from ingest.loading import ingest
 from ingest.log_store import LogStore
@@ -86,10 +86,12 @@ def _span(number: int, place: int, started_ns: int, attributes: dict[str, Any], 
 def write_logs(folder: Path, rows: int) -> None:
     """Write the same interactions as plain JSONL and as OTLP JSON lines of eight traces each."""
     source = random.Random(7)  # noqa: S311 - made-up text
-    chunks = [{"chunk": f"kb-{at:05d}", "doc": f"kb-{at // 5:05d}", "text": words(source, 45)} for at in range(20_000)]
+    chunks = [
+        {"chunk": f"kb-{at // 5:05d}#{at % 5}", "doc": f"kb-{at // 5:05d}", "text": words(source, 45)}
+        for at in range(CHUNKS)
+    ]
     texts = [words(source, 12) for _ in range(5000)]
     answers = [words(source, 30) for _ in range(5000)]
-    start = datetime(2026, 11, 1, tzinfo=UTC)
     resource = {"attributes": pairs({"service.name": "support-bot"})}
     waiting: list[dict[str, Any]] = []
     with (
@@ -97,7 +99,9 @@ def write_logs(folder: Path, rows: int) -> None:
         (folder / "otlp.jsonl").open("w", encoding="utf-8") as otlp,
     ):
         for at in range(rows):
-            row = _row(at, source, chunks, texts, answers, start)
+            spoken = (texts[source.randrange(5000)], answers[source.randrange(5000)])
+            scored = [{**chunk, "similarity": round(source.random(), 6)} for chunk in source.sample(chunks, 3)]
+            row = _row(at, spoken, scored)
             plain.write(json.dumps(row) + "\n")
             waiting.extend(spans_of(row))
             if at % TRACES_A_LINE == TRACES_A_LINE - 1 or at == rows - 1:
