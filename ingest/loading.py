@@ -252,7 +252,7 @@ class _Run:
             account.skipped[reason] = account.skipped.get(reason, 0) + count
         for at, reject in enumerate(rest.rejects):
             rest.rejects[at] = reject._replace(line=reject.line + first_line)
-        account.quarantined += len({reject.line for reject in rest.rejects}) if rest.rejects else 0
+        account.quarantined += rest.quarantined
         self.tally.rejects.extend(rest.rejects[: ReportTally.REJECTS_SHOWN])
         for caution in rest.cautions:
             placed = caution._replace(line=caution.line and caution.line + first_line)

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -70,6 +70,7 @@ class RowReader:
         rows.lines = read.lines
         rows.skips.update(read.skips)
         rows.rejects.extend(read.rejects)
+        rows.quarantined = _rejected_records(rows.rejects, read)
         for caution in read.cautions:
             rows.caution(caution.code, caution.message, file=caution.file, line=caution.line)
         return self.redactor.rows(rows)
@@ -109,10 +110,20 @@ class RowReader:
             missing_paths=rows.missing_paths - rows.found_paths,
             found_paths=rows.found_paths,
             read=rows.read,
+            quarantined=rows.quarantined,
             lines=rows.lines,
             redactions=rows.redactions,
         )
         return StagedBlock(tables, rest, span_table(rows.spans))
+
+
+def _rejected_records(rejects: list[Reject], read: ReadBlock) -> int:
+    """Count records and not reasons: on a line there are at most as many bad records as records."""
+    if not rejects:
+        return 0
+    on_line = Counter(read.block.lines)
+    on_line.update(reject.line for reject in read.rejects)
+    return sum(min(count, on_line[line] or 1) for line, count in Counter(reject.line for reject in rejects).items())
 
 
 def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, line: int) -> None:

@@ -99,6 +99,8 @@ class StagedRows:
     """Mapped paths that lead nowhere in any record of this block."""
     found_paths: set[str] = field(default_factory=set)
     read: int = 0
+    quarantined: int = 0
+    """How many of the records read the rejects stand for: one bad record may be rejected for several reasons."""
     lines: int = 0
     """Lines of the file this block covers, so that line numbers of later blocks can be set right."""
     redactions: Counter[str] = field(default_factory=Counter)
