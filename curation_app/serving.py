@@ -1,11 +1,13 @@
 """Run Streamlit on the app, with its pages taken from `st.navigation` alone: `python -m curation_app.serving FLAGS`."""
 
+import gc
 import sys
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
 APP_SCRIPT = Path(__file__).with_name("app.py")
+_LOADED_AHEAD = ("pandas", "altair", "evalsets.statistics", "tantivy", "curation_app.components.label_form")
 
 
 def main() -> None:
@@ -23,14 +25,19 @@ def main() -> None:
 
 
 def _warm_up() -> None:
-    """Load and use once what pages with tables and charts need, so that the first visitor does not wait for it."""
-    for name in ("pandas", "altair", "evalsets.statistics"):
+    """Load and use once what pages need, so that the first visitor does not wait for it.
+
+    What was loaded stays for good, so it is taken out of the search for garbage, which holds up every reviewer.
+    """
+    for name in _LOADED_AHEAD:
         import_module(name)
     from curation_app.components.score_charts import cause_chart
     from evalsets.words import content_words
 
     content_words("the words of every language")
     cause_chart({"any": 1}).to_dict()
+    gc.collect()
+    gc.freeze()
 
 
 if __name__ == "__main__":
