@@ -22,6 +22,8 @@ class PageEntry(NamedTuple):
     file: str
     title: str
     waiting: str = ""
+    is_listed: bool = True
+    """Whether it stands in the navigation; others are opened from a page."""
 
 
 PAGES = (
@@ -33,6 +35,7 @@ PAGES = (
     PageEntry("cases", "Cases"),
     PageEntry("freeze", "Freeze", "ready"),
     PageEntry("scores", "Scores"),
+    PageEntry("item", "Item", is_listed=False),
     PageEntry("compare", "Compare"),
     PageEntry("playground", "Playground"),
     PageEntry("judge", "Judge"),
@@ -75,7 +78,8 @@ def _path(entry: PageEntry) -> Path:
 def _page(entry: PageEntry, counts: dict[str, int]) -> Any:
     waiting = counts.get(entry.waiting, 0)
     title = f"{entry.title} {waiting:,}" if waiting else entry.title
-    return st.Page(_path(entry), title=title, url_path=entry.file)
+    visibility: Any = "visible" if entry.is_listed else "hidden"
+    return st.Page(_path(entry), title=title, url_path=entry.file, visibility=visibility)
 
 
 main()

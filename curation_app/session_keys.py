@@ -10,12 +10,15 @@ from curation_app.components.page_text import markdown_text
 from curation_app.labels import LabelContent
 from curation_app.review_queue import QueueFilter
 from curation_app.review_store import ReviewItem
+from curation_app.service.item_lists import ItemAddress
 
 _REVIEWER = "reviewer"
 _SCREEN = "label_screen"
 _ASK_AGAIN = "ask_name_again"
 SCORES_RUN = "run"
 """The run that the Scores page shows; in the URL too."""
+ITEMS_PAGE = "items_page"
+_ITEMS_OPENED = "items_opened"
 KEY_LISTENER = "key_listener"
 FREEZE_SET = "freeze_set"
 FREEZE_PERSON = "freeze_person"
@@ -156,6 +159,29 @@ def back_to_first_page() -> int:
 def queue_page_number() -> int:
     """Return the page of the queue that is shown, from 1."""
     return int(st.session_state.get(QUEUE_PAGE) or 1)
+
+
+def show_items_again(address: ItemAddress) -> None:
+    """Set the fields of the Scores page as they were when an item was opened; before they are drawn only."""
+    if SCORES_RUN not in st.query_params:
+        st.session_state[SCORES_RUN] = address.run_id
+    for name, value in address.filters._asdict().items():
+        st.session_state[name] = value or None
+
+
+def items_table_key(page: int) -> str:
+    """Return the key of the table of items, a new one each time an item was opened, so that no row stays picked."""
+    return f"item-rows-{st.session_state.get(_ITEMS_OPENED, 0)}-{page}"
+
+
+def note_opened_item() -> None:
+    """Take note that an item is being opened from the table."""
+    st.session_state[_ITEMS_OPENED] = st.session_state.get(_ITEMS_OPENED, 0) + 1
+
+
+def items_page_number() -> int:
+    """Return the page of a run's items that is shown, from 1."""
+    return int(st.session_state.get(ITEMS_PAGE) or 1)
 
 
 def keep_problem(text: str) -> None:

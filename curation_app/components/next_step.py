@@ -22,3 +22,8 @@ def show_link(page: str, label: str, query: Mapping[str, str] | None = None, *, 
         return
     with suppress(StreamlitPageNotFoundError):
         st.page_link(path, label=label, icon=icon, query_params=dict(query or {}))
+
+
+def go_to(page: str, query: Mapping[str, str]) -> None:
+    """Go to a page of the app now, so that the browser's back button leads here again."""
+    st.switch_page(f"pages/{page}.py", query_params=dict(query))

@@ -1,6 +1,5 @@
-"""A run on the screen: headline, intervals, modes, both halves, cost, and the table of items."""
+"""A run on the screen: headline, intervals, modes, both halves and cost."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -19,13 +18,8 @@ from curation_app.components.figures import (
 )
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.components.score_charts import cause_chart, mode_chart
-from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.run_summaries import HEADLINE_FIGURES, Measured, RunSummary
-from evalsets.items import Mode
-from evalsets.report import ItemResult
 
-ITEM_ROWS = 50
-TABLE_HEIGHT = 390
 METRICS_HEIGHT = 300
 
 
@@ -107,47 +101,6 @@ def show_halves(summary: RunSummary) -> None:
     st.caption(f"Latency (median): {latencies or 'not measured'} · {cost}")
 
 
-def choose_item(items: Sequence[ItemResult]) -> str:
-    """Draw the filter and the table of items; return the id that was clicked, or an empty string."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = st.segmented_control(
-            "Items", ["all", "failed", "not scored"], default="all", key="items", bind="query-params"
-        )
-        modes = sorted({item.mode for item in items})
-        mode = st.selectbox(
-            "Mode", modes, index=None, placeholder="any", key="mode", bind="query-params", width=190,
-            format_func=lambda value: MODE_WORDS[Mode(value)],
-        )  # fmt: skip
-        words = st.text_input("Words", key="words", bind="query-params", width=220, placeholder="in question or answer")
-    rows = [item for item in items if _is_shown(item, str(shown), str(mode or ""), (words or "").casefold())]
-    if not rows:
-        st.info("No item fits this filter.")
-        return ""
-    if len(rows) > ITEM_ROWS:
-        st.caption(f"The first {ITEM_ROWS} of {len(rows)} items; narrow the filter to see others.")
-    selected = st.dataframe(
-        _items_table(rows[:ITEM_ROWS]),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=_ITEM_COLUMNS,
-        height=TABLE_HEIGHT,
-        key="item-rows",
-    )
-    picked = selected["selection"]["rows"]
-    return rows[picked[0]].id if picked and picked[0] < len(rows) else ""
-
-
-def _is_shown(item: ItemResult, shown: str, mode: str, words: str) -> bool:
-    if shown == "failed" and (item.passed or not item.is_scored):
-        return False
-    if shown == "not scored" and item.is_scored:
-        return False
-    if mode and item.mode != mode:
-        return False
-    return not words or words in f"{item.id} {item.question} {item.answer or ''}".casefold()
-
-
 def _metrics_table(summary: RunSummary, half: str) -> pd.DataFrame:
     chosen = {
         name: one
@@ -170,35 +123,9 @@ def _bounds(measured: Measured) -> str:
     return f"{amount(measured.low, measured.scale)} \N{EN DASH} {amount(measured.high, measured.scale)}"
 
 
-def _items_table(items: Sequence[ItemResult]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "outcome": [_outcome(item) for item in items],
-            "question": [plain_line(item.question, 140) for item in items],
-            "mode": [MODE_WORDS[item.mode] for item in items],
-            "why": [plain_line(item.reason, 140) for item in items],
-            "cause": [plain_line(item.cause, 60) for item in items],
-            "id": [plain_line(item.id, 60) for item in items],
-        }
-    )
-
-
-def _outcome(item: ItemResult) -> str:
-    known = " (known)" if item.is_known_failing else ""
-    return f"{'✓ passed' if item.passed else '✗ failed' if item.is_scored else '○ not scored'}{known}"
-
-
 _METRIC_COLUMNS = {
     "metric": st.column_config.TextColumn("Metric"),
-    "value": st.column_config.TextColumn("Value"),
-    "interval": st.column_config.TextColumn("95% interval"),
-    "of": st.column_config.TextColumn("Scored / eligible"),
-}
-_ITEM_COLUMNS = {
-    "outcome": st.column_config.TextColumn("Outcome", width="small"),
-    "question": st.column_config.TextColumn("Question", width="large"),
-    "mode": st.column_config.TextColumn("Mode"),
-    "why": st.column_config.TextColumn("Why", width="medium"),
-    "cause": st.column_config.TextColumn("Cause"),
-    "id": st.column_config.TextColumn("Item"),
+    "value": st.column_config.TextColumn("Value", alignment="right"),
+    "interval": st.column_config.TextColumn("95% interval", alignment="right"),
+    "of": st.column_config.TextColumn("Scored / eligible", alignment="right"),
 }

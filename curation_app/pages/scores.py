@@ -6,11 +6,11 @@ import streamlit as st
 
 from curation_app import session_keys
 from curation_app.components import scorecard_view
-from curation_app.components.item_view import show_item
-from curation_app.components.next_step import show_next_step
+from curation_app.components.item_table import choose_filter, pick_item
+from curation_app.components.next_step import go_to, show_next_step
 from curation_app.components.page_text import markdown_text
 from curation_app.components.run_panel import show_opening, show_run_form, show_running
-from curation_app.service.item_reading import read_item
+from curation_app.service.item_lists import ItemAddress, address_of
 from curation_app.service.run_history import StoredRun, baseline_summary, load_report, stored_runs
 from curation_app.workspace import Workspace, app_workspace
 from evalsets.errors import ErrataError
@@ -32,7 +32,18 @@ def _choose_run(runs: list[StoredRun]) -> StoredRun:
     return by_id[str(picked)]
 
 
-def _show_run(workspace: Workspace, run: StoredRun, runs: list[StoredRun]) -> None:
+def _come_back() -> None:
+    """Show what was shown before an item was opened: the browser's back button brings only the item's address."""
+    address = address_of(st.query_params.to_dict())
+    if address.run_id:
+        session_keys.show_items_again(address)
+        for name in address.query():
+            del st.query_params[name]
+        # In the run that the back button starts, fields listen to the address alone; in the next they keep their values.
+        st.rerun()
+
+
+def _show_run(workspace: Workspace, run: StoredRun) -> None:
     scorecard_view.show_headline(run.summary, baseline_summary(workspace, run.summary.set_name))
     scorecard_view.show_modes_and_causes(run.summary)
     scorecard_view.show_bars(run.summary)
@@ -40,13 +51,10 @@ def _show_run(workspace: Workspace, run: StoredRun, runs: list[StoredRun]) -> No
     scorecard_view.show_tags(run.summary)
     st.subheader("Items")
     report = load_report(run.path)
-    item_id = scorecard_view.choose_item(report.items)
-    if item_id:
-        reading = read_item(workspace, report, item_id, runs)
-        if reading is not None:
-            show_item(reading)
-    else:
-        st.caption("Click a row to read the item.")
+    filters = choose_filter(report.items)
+    if item_id := pick_item(report.items, filters):
+        session_keys.note_opened_item()
+        go_to("item", ItemAddress(run.summary.run_id, item_id, filters).query())
     _show_downloads(run, report)
 
 
@@ -68,10 +76,11 @@ def main() -> None:
         show_running(workspace)
         show_opening(workspace)
         runs = stored_runs(workspace)
+        _come_back()
         if not runs:
             st.info("No run is stored yet. Start one above, or with `errata run`.")
             return
-        _show_run(workspace, _choose_run(runs), runs)
+        _show_run(workspace, _choose_run(runs))
     except ErrataError as error:
         st.error(markdown_text(str(error), 1000))
         return

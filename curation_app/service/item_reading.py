@@ -4,16 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from curation_app.service.evidence import unsupported_sentences
-from curation_app.service.run_history import StoredRun
+from curation_app.service.run_history import StoredRun, load_report
 from curation_app.service.set_places import chunks_by_id
 from curation_app.service.set_references import resolve
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
 from evalsets.items import Item
+from evalsets.judges.verdict import Verdict
 from evalsets.metrics.facts import missing_facts
-from evalsets.report import ItemResult, Report
+from evalsets.report import CallClock, ItemResult, Report, load_clock
 from evalsets.words import content_words
 from ingest.candidates import CandidateChunk, CandidateTurn
+
+HISTORY_RUNS = 100
+"""How many of a set's latest runs an item's history looks at."""
 
 
 class ChunkReading(NamedTuple):
@@ -34,8 +38,7 @@ class ChunkReading(NamedTuple):
 class PastOutcome(NamedTuple):
     """What became of the item in one stored run."""
 
-    run_id: str
-    label: str
+    run: StoredRun
     outcome: int
     """1 passed, 0 failed, -1 not scored."""
 
@@ -49,10 +52,15 @@ class ItemReading(NamedTuple):
     facts_hit: tuple[str, ...]
     facts_missed: tuple[str, ...]
     history: tuple[PastOutcome, ...]
+    """In the runs of the set, newest first."""
+    timing: CallClock | None
+    """What its calls took, where the run's clock was kept."""
+    verdict: Verdict | None
 
 
-def read_item(workspace: Workspace, report: Report, item_id: str, runs: Sequence[StoredRun]) -> ItemReading | None:
-    """Return one item of a report, with chunk texts from the chunk store and facts from the set; None when unknown."""
+def read_item(workspace: Workspace, run: StoredRun, item_id: str, runs: Sequence[StoredRun]) -> ItemReading | None:
+    """Return one item of a run, with chunk texts from the chunk store and facts from the set; None when unknown."""
+    report = load_report(run.path)
     result = next((item for item in report.items if item.id == item_id), None)
     if result is None:
         return None
@@ -65,10 +73,12 @@ def read_item(workspace: Workspace, report: Report, item_id: str, runs: Sequence
     return ItemReading(
         result=result,
         chunks=chunks,
-        unsupported=unsupported_sentences(_as_turn(result, chunks)),
+        unsupported=() if result.declined else unsupported_sentences(_as_turn(result, chunks)),
         facts_hit=tuple(fact[0] for fact in facts if fact not in missed),
         facts_missed=tuple(fact[0] for fact in missed),
         history=_history(item_id, report.eval_set.name, runs),
+        timing=clock.items.get(item_id) if (clock := load_clock(run.path)) else None,
+        verdict=Verdict.model_validate(result.verdict) if result.verdict else None,
     )
 
 
@@ -135,10 +145,9 @@ def _as_turn(result: ItemResult, chunks: Sequence[ChunkReading]) -> CandidateTur
 
 
 def _history(item_id: str, set_name: str, runs: Sequence[StoredRun]) -> tuple[PastOutcome, ...]:
+    latest = [run for run in runs if run.summary.set_name == set_name][:HISTORY_RUNS]
     return tuple(
-        PastOutcome(run.summary.run_id, run.label, outcomes[item_id])
-        for run in runs
-        if run.summary.set_name == set_name
-        for outcomes in (run.outcomes(),)
+        PastOutcome(run, outcomes[item_id])
+        for run, outcomes in ((run, run.outcomes()) for run in latest)
         if item_id in outcomes
     )

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -23,12 +24,8 @@ class StoredRun(NamedTuple):
 
     path: Path
     summary: RunSummary
-
-    @property
-    def label(self) -> str:
-        """Return how a person tells it from others: when, which pipeline, which set version."""
-        when = self.summary.started_at[:16].replace("T", " ") or self.summary.run_id
-        return f"{when} · {self.summary.pipeline} · {self.summary.set_name} v{self.summary.set_version}"
+    label: str
+    """How a person tells it from every other: when, which pipeline, which set version."""
 
     def outcomes(self) -> Mapping[str, int]:
         """Return what became of each item: 1 passed, 0 failed, -1 not scored; none when its report has a fault."""
@@ -50,9 +47,15 @@ def report_paths(workspace: Workspace) -> list[Path]:
 
 def stored_runs(workspace: Workspace, *, set_name: str = "") -> list[StoredRun]:
     """Return the stored runs, newest first; a report that cannot be read is left out (see `unreadable`)."""
-    runs = [StoredRun(path, summary) for path, summary in _summaries(workspace) if isinstance(summary, RunSummary)]
-    chosen = [run for run in runs if not set_name or run.summary.set_name == set_name]
-    return sorted(chosen, key=lambda run: (run.summary.started_at, run.summary.report_mtime_ns), reverse=True)
+    found = [(path, summary) for path, summary in _summaries(workspace) if isinstance(summary, RunSummary)]
+    found.sort(key=lambda pair: (pair[1].started_at, pair[1].report_mtime_ns), reverse=True)
+    seen = Counter(_label(summary) for _, summary in found)
+    return [
+        StoredRun(path, summary, label if seen[label] == 1 else f"{label} · {summary.run_id}")
+        for path, summary in found
+        for label in (_label(summary),)
+        if not set_name or summary.set_name == set_name
+    ]
 
 
 def unreadable(workspace: Workspace) -> dict[Path, str]:
@@ -83,6 +86,11 @@ def baseline_summary(workspace: Workspace, set_name: str) -> RunSummary | None:
     """Return the summary of a set's baseline, or None where none was set."""
     path = workspace.sets_folder / set_name / BASELINE_NAME
     return _baseline_at(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+def _label(summary: RunSummary) -> str:
+    when = summary.started_at[:19].replace("T", " ") or summary.run_id
+    return f"{when} · {summary.pipeline} · {summary.set_name} v{summary.set_version}"
 
 
 def _summaries(workspace: Workspace) -> Iterator[tuple[Path, RunSummary | ErrataError]]:

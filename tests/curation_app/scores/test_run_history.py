@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from curation_app.service import run_history
 from curation_app.service.comparing import compare_runs, earlier_runs, finding
 from curation_app.service.item_reading import read_item
 from curation_app.service.playing import Knobs, play_question, play_set
-from curation_app.service.run_history import baseline_summary, keep_report, stored_runs, unreadable
+from curation_app.service.run_history import baseline_summary, keep_report, load_report, stored_runs, unreadable
 from curation_app.service.run_summaries import SUMMARY_SUFFIX, Measured
 from curation_app.service.trending import points, read_trends, slide
 from evalsets.errors import BadInputError
@@ -28,6 +27,20 @@ def test_runs_are_listed_newest_first_with_a_summary_beside_each_report(demo: An
         kept = json.loads(run.path.with_name(run.path.stem + SUMMARY_SUFFIX).read_text())
         assert kept["run_id"] == run.path.stem
         assert set(kept["outcomes"].values()) <= {1, 0, -1}
+
+
+def test_runs_that_began_in_the_same_second_have_labels_of_their_own(demo: Any) -> None:
+    run = stored_runs(demo.workspace)[0]
+    twins = [run.path.with_name("twin.json"), run.path.with_name("twin.clock.json")]
+    try:
+        twins[0].write_bytes(run.path.read_bytes())
+        twins[1].write_bytes(run.path.with_name(f"{run.path.stem}.clock.json").read_bytes())
+        labels = [run.label for run in stored_runs(demo.workspace)]
+        assert len(set(labels)) == len(labels) == 4
+        assert f"{run.label} · twin" in labels
+    finally:
+        for path in demo.workspace.runs_folder.glob("twin*"):
+            path.unlink()
 
 
 def test_a_summary_is_made_again_when_its_report_changes(demo: Any) -> None:
@@ -108,19 +121,19 @@ def test_comparing_names_what_broke_and_what_moved(demo: Any) -> None:
 
 def test_an_item_is_read_with_gold_facts_unsupported_sentences_and_history(demo: Any) -> None:
     runs = stored_runs(demo.workspace)
-    report = run_history.load_report(runs[0].path)
+    report = load_report(runs[0].path)
     failed = next(item for item in report.items if item.cause == "in context, left out of the answer")
-    reading = read_item(demo.workspace, report, failed.id, runs)
+    reading = read_item(demo.workspace, runs[0], failed.id, runs)
     assert reading is not None
     assert any(chunk.is_gold and chunk.text for chunk in reading.chunks)
     assert reading.facts_missed
     assert any("award-winning" in sentence for sentence in reading.unsupported), "the padding stands in no chunk"
     assert len(reading.history) == 3
     missed = next(item for item in report.items if item.cause == "in corpus, not retrieved")
-    reading = read_item(demo.workspace, report, missed.id, runs)
+    reading = read_item(demo.workspace, runs[0], missed.id, runs)
     assert reading is not None
     assert any(chunk.rank is None and chunk.is_gold for chunk in reading.chunks)
-    assert read_item(demo.workspace, report, "no such item", runs) is None
+    assert read_item(demo.workspace, runs[0], "no such item", runs) is None
 
 
 def test_trends_mark_the_baseline_and_tell_too_few_runs_apart_from_a_slide(demo: Any) -> None:
@@ -138,7 +151,7 @@ def test_trends_mark_the_baseline_and_tell_too_few_runs_apart_from_a_slide(demo:
 
 
 def test_the_playground_scores_as_the_runner_does(demo: Any) -> None:
-    report = run_history.load_report(stored_runs(demo.workspace)[0].path)
+    report = load_report(stored_runs(demo.workspace)[0].path)
     score = play_set(demo.workspace, "failures", Knobs(1, is_padded=True, groundedness=0.8, correctness=0.4))
     assert score.recall == report.retrieval_recall
     assert score.accuracy == report.answer_accuracy

@@ -91,13 +91,50 @@ def test_a_run_goes_on_without_the_browser_is_stopped_resumed_and_its_item_read(
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text(re.compile("is interrupted after"))).to_be_hidden()
     expect(page.get_by_role("combobox", name=re.compile("^Run")).first).to_have_value(re.compile("slow"))
+    click_first_item(page)
+    expect(page.get_by_text("Answered", exact=True)).to_be_visible()
+    expect(page.get_by_text(re.compile("not retrieved")).last).to_be_visible()
+
+
+def click_first_item(page: Page) -> None:
+    settle(page)
     table = page.get_by_test_id("stDataFrame").last
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 20, box["y"] + 55)
-    expect(page.get_by_text("Answered", exact=True)).to_be_visible()
-    expect(page.get_by_text(re.compile("not retrieved")).last).to_be_visible()
+
+
+def test_an_item_opens_on_its_own_page_leads_on_by_key_and_the_back_button_leads_home(
+    served: Server, page: Page
+) -> None:
+    page.goto(f"{served.url}/scores")
+    page.get_by_text("failed", exact=True).first.click()
+    expect(page.get_by_text(re.compile(r"^[1-5]\d of 64 items\. Click a row"))).to_be_visible()
+    narrowed = page.get_by_text(re.compile(r"^\d+ of 64 items\. Click a row")).inner_text()
+    click_first_item(page)
+    question = page.locator(".errata-question")
+    expect(question).to_be_visible()
+    first, address = question.inner_text(), page.url
+    page.get_by_role("button", name=re.compile("^Next")).click()
+    expect(question).not_to_have_text(first)
+    second = question.inner_text()
+    settle(page)
+    page.keyboard.press("ArrowLeft")
+    expect(question).to_have_text(first)
+    settle(page)
+    page.go_back()
+    expect(question).to_have_text(second)
+    settle(page)
+    page.goto(address)
+    expect(question).to_have_text(first)
+    page.get_by_role("link", name=re.compile("^All items of")).click()
+    expect(page.get_by_text(narrowed)).to_be_visible()
+    click_first_item(page)
+    expect(question).to_have_text(first)
+    settle(page)
+    page.go_back()
+    expect(page.get_by_text(narrowed)).to_be_visible()
 
 
 def test_two_runs_are_compared_knobs_flip_the_gate_and_ten_answers_are_graded(served: Server, page: Page) -> None:
