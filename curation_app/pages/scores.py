@@ -39,7 +39,7 @@ def _come_back() -> None:
         session_keys.show_items_again(address)
         for name in address.query():
             del st.query_params[name]
-        # In the run that the back button starts, fields listen to the address alone; in the next they keep their values.
+        # In the run that the back button starts, fields listen to the address alone; the next one keeps their values.
         st.rerun()
 
 
