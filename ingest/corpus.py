@@ -16,6 +16,7 @@ from evalsets.errors import BadInputError
 from ingest.log_store import LogStore
 from ingest.normalising import instant, text
 from ingest.reading.blocks import line_parts, read_part, whole_blocks
+from ingest.reading.envelopes import usual_place
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile, find_files
 
@@ -210,7 +211,11 @@ def _without_bare_headings(pieces: list[str]) -> list[str]:
 
 def _records(file: SourceFile, report: CorpusReport) -> Iterator[_Found]:
     seen = probe(file)
-    blocks = map(read_part, line_parts(seen)) if seen.container == "lines" else whole_blocks(seen)
+    blocks = (
+        map(read_part, line_parts(seen))
+        if seen.container == "lines"
+        else whole_blocks(seen, records=usual_place(seen.sample[0]) if seen.is_one_document and seen.sample else "")
+    )
     positions: dict[str, int] = {}
     first_line = 0
     for read in blocks:

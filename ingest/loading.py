@@ -265,10 +265,10 @@ class _Run:
             return
         pool = self._readers(entry.way.way)
         if entry.probe.container == "lines":
-            parts = line_parts(entry.probe, records=entry.way.records)
+            parts = line_parts(entry.probe, records=entry.way.records, unwrap=entry.way.unwrap)
             yield from pool.read_parts(parts, many=entry.size > _MANY_BYTES)
         else:
-            for block in whole_blocks(entry.probe, records=entry.way.records, unfold=entry.way.unfold):
+            for block in whole_blocks(entry.probe, records=entry.way.records, unwrap=entry.way.unwrap):
                 yield pool.here.read(block)
 
     def _readers(self, way: Way) -> Readers:

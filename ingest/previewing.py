@@ -65,9 +65,9 @@ def preview(  # noqa: PLR0913 - one parameter for each option of the command
     if way is None:
         raise unrecognised(found)
     blocks = (
-        map(read_part, line_parts(found, records=way.records, part_bytes=_PART_BYTES))
+        map(read_part, line_parts(found, records=way.records, unwrap=way.unwrap, part_bytes=_PART_BYTES))
         if found.container == "lines"
-        else whole_blocks(found, records=way.records, unfold=way.unfold)
+        else whole_blocks(found, records=way.records, unwrap=way.unwrap)
     )
     staged = list(_staged(RowReader(way.way), islice(blocks, _BLOCKS)))
     return _summed(staged, found.file.name, way, found.container, rows)

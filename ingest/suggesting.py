@@ -8,7 +8,8 @@ from evalsets.errors import BadInputError
 from ingest.adapters.mapping_paths import compile_path
 from ingest.field_names import CHUNK_NAMES, FIELD_NAMES
 from ingest.normalising import instant, number
-from ingest.reading.probing import Probe, records_of_document
+from ingest.reading.envelopes import records_at, usual_place
+from ingest.reading.probing import Probe
 from ingest.reading.sources import SourceFile
 
 _DEEPEST = 3
@@ -44,9 +45,9 @@ def suggest(found: Probe) -> str:
 
 
 def _records(found: Probe) -> list[dict[str, Any]]:
-    sample = found.sample
-    if found.is_one_document and sample:
-        sample = records_of_document(sample[0])
+    sample = found.values
+    if found.is_one_document and sample and (place := usual_place(sample[0])):
+        sample = records_at(place, sample[0]) or sample
     return [value for value in sample if isinstance(value, dict)][:500]
 
 

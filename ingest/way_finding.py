@@ -1,6 +1,7 @@
 """Decides how a file is read: through the mapping or format that was named, else by what recognises its records."""
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from evalsets.errors import BadInputError
@@ -9,15 +10,30 @@ from ingest.adapters.mapping import MappingAdapter
 from ingest.adapters.mapping_file import MappingFile
 from ingest.adapters.mapping_paths import compile_path
 from ingest.privacy import Redactor
-from ingest.reading.documents import frame_rows
-from ingest.reading.probing import Probe, records_of_document
+from ingest.reading.envelopes import SURE_FRAMES, Reading, each_of, readings
+from ingest.reading.probing import Probe
+from ingest.reading.wrappers import wrapper_of
 from ingest.reading_jobs import Way
 from ingest.settings import PrivacySettings
 from ingest.staging import as_json
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raise it when the same bytes would be read differently, so that files are read again."""
 _SURE_ENOUGH = 0.3
+_SURE_OF_ANY_LIST = 0.7
+"""How sure a format must be of a list that stands under no usual name."""
+_LOOKED_AT = 40
+
+
+class Reach(NamedTuple):
+    """How the records of a file are reached, and the first of them."""
+
+    records: str
+    """Their place in each value of the file, as `ingest.reading.envelopes` names it; empty: the values are they."""
+    unwrap: str
+    """The key of a wrapper that holds the record."""
+    values: list[Any]
+    is_usual: bool = True
 
 
 class FileWay(NamedTuple):
@@ -26,9 +42,7 @@ class FileWay(NamedTuple):
     way: Way
     format: str
     records: str
-    """Path to the records in an envelope."""
-    unfold: bool
-    """Whether to look into envelopes and data frames."""
+    unwrap: str
 
 
 class WayFinder:
@@ -45,60 +59,92 @@ class WayFinder:
     def find(self, found: Probe) -> FileWay | None:
         """Return how `found` is read, None when nothing recognises it."""
         if self.mapping is not None:
-            return self._by_mapping(self.mapping, found)
+            digest = hashlib.sha256(self.mapping.model_dump_json().encode()).hexdigest()[:16]
+            way = Way(f"mapping:{digest}", self.mapping, self.privacy, self.salt)
+            reach = _reach_of_mapping(self.mapping, found)
+            return FileWay(way, self.mapping.source, reach.records, reach.unwrap)
         if self.named:
             return self._by_adapter(self.named, found)
-        plain = detect(found.sample)
-        unfolded = _unfolded_sample(found)
-        inside = detect(unfolded) if unfolded is not None else []
-        best = max([*plain[:1], *inside[:1]], key=lambda entry: entry.confidence, default=None)
-        if best is None or best.confidence < _SURE_ENOUGH:
-            return None
-        return self._by_adapter(best.name, found, unfold=best not in plain[:1])
+        best: tuple[float, str, Reach] | None = None
+        for reach in _reaches(found):
+            detections = detect(reach.values)
+            sure = detections[0].confidence if detections else 0.0
+            enough = _SURE_ENOUGH if reach.is_usual else _SURE_OF_ANY_LIST
+            if sure >= enough and (best is None or sure > best[0]):
+                best = (sure, detections[0].name, reach)
+        return None if best is None else self._by_adapter(best[1], found, best[2])
 
-    def _by_mapping(self, mapping: MappingFile, found: Probe) -> FileWay:
-        digest = hashlib.sha256(mapping.model_dump_json().encode()).hexdigest()[:16]
-        way = Way(f"mapping:{digest}", mapping, self.privacy, self.salt)
-        unfold = not mapping.records and not _fits_as_it_is(mapping, found)
-        return FileWay(way, mapping.source, mapping.records, unfold)
-
-    def _by_adapter(self, name: str, found: Probe, *, unfold: bool | None = None) -> FileWay:
+    def _by_adapter(self, name: str, found: Probe, reach: Reach | None = None) -> FileWay:
         adapter = get_adapter(name)
         way = Way(name, None, self.privacy, self.salt)
-        if isinstance(adapter, MappingAdapter):
-            mapping = adapter.mapping
-            return FileWay(way, name, mapping.records, not mapping.records and not _fits_as_it_is(mapping, found))
-        if unfold is None:
-            unfold = adapter.detects(found.sample) <= 0
-        return FileWay(way, name, "", unfold)
+        if reach is None and isinstance(adapter, MappingAdapter):
+            reach = _reach_of_mapping(adapter.mapping, found)
+        if reach is None:
+            reaches = list(_reaches(found))
+            reach = max(reaches, key=lambda reach: adapter.detects(reach.values), default=Reach("", "", []))
+        return FileWay(way, name, reach.records, reach.unwrap)
 
     def assembly_way(self, adapter: str, mapping: MappingFile | None) -> Way:
         """Return the way to put staged spans together, whoever staged them."""
         return Way(adapter, mapping, self.privacy, self.salt)
 
 
-def _unfolded_sample(found: Probe) -> list[Any] | None:
-    if not found.is_one_document or not found.sample:
-        return None
-    return records_of_document(found.sample[0])[:40]
+def _reaches(found: Probe) -> Iterator[Reach]:
+    """Yield the ways to reach records in a file: data frames, then the plainest way, then lists inside its values."""
+    inside = next((value for value in found.values if isinstance(value, dict)), None)
+    inner = list(readings(inside)) if found.container in ("lines", "documents") else []
+    yield from (Reach(reading.place, "", reading.records[:_LOOKED_AT]) for reading in inner if reading.is_frame)
+    if found.is_large:
+        for reading in inner:
+            if (each := each_of(reading)) is not None:
+                yield Reach(each.place, "", each.records[:_LOOKED_AT], is_usual=False)
+            yield from _reaches_inside(found, reading)
+    if found.wrapper is not None:
+        yield Reach("", found.wrapper.key, found.wrapper.values)
+    yield Reach("", "", found.sample)
+    for reading in inner:
+        if not reading.is_frame:
+            yield from _reaches_inside(found, reading)
 
 
-def _fits_as_it_is(mapping: MappingFile, found: Probe) -> bool:
-    objects = [value for value in found.sample if isinstance(value, dict)]
-    section = mapping.interactions
-    if not found.is_one_document:
-        return True
-    if section is None or any(frame_rows(value) for value in objects):
-        return False
-    path = section.turns.list if section.turns else section.question.path
-    return any(compile_path(path).get(value) is not None for value in objects)
+def _reaches_inside(found: Probe, reading: Reading) -> Iterator[Reach]:
+    records = reading.records[:_LOOKED_AT]
+    if found.container == "lines":  # there a wrapper is around the envelope
+        yield Reach(reading.place, found.unwrap, records, reading.is_usual)
+        return
+    wrapper = wrapper_of(records)
+    if wrapper is not None:
+        yield Reach(reading.place, wrapper.key, wrapper.values, reading.is_usual)
+    yield Reach(reading.place, "", records, reading.is_usual)
+
+
+def _reach_of_mapping(mapping: MappingFile, found: Probe) -> Reach:
+    """Return the plainest way to records that the paths of a mapping lead into, as far as it does not say it itself."""
+    if mapping.records or mapping.unwrap:
+        return Reach(mapping.records, mapping.unwrap or found.unwrap, [])
+    reaches = list(_reaches(found))
+    unsure = next(reach for reach in reaches if reach.records in SURE_FRAMES or not reach.records)
+    return next((reach for reach in reaches if _leads_into(mapping, reach.values)), unsure)
+
+
+def _leads_into(mapping: MappingFile, values: list[Any]) -> bool:
+    section, votes = mapping.interactions, mapping.feedback
+    paths = [votes.target] if votes is not None and section is None else []
+    if section is not None and section.messages is not None:
+        paths = [section.messages.role, section.messages.session]
+    elif section is not None:
+        paths = [section.turns.list if section.turns else section.question.path]
+    objects = [value for value in values if isinstance(value, dict)]
+    if section is not None and section.trace:
+        paths = [section.trace]
+    return any(compile_path(path).get(value) is not None for value in objects for path in paths)
 
 
 def way_digest(found: FileWay) -> str:
     """Return a digest of everything that decides what the same bytes are made into."""
     mapping = found.way.mapping.model_dump_json() if found.way.mapping else ""
-    parts = [READER_VERSION, found.way.adapter, mapping, found.way.privacy.model_dump_json(), found.records]
-    return hashlib.sha256(as_json([*parts, found.unfold]).encode()).hexdigest()[:32]
+    parts = [READER_VERSION, found.way.adapter, mapping, found.way.privacy.model_dump_json()]
+    return hashlib.sha256(as_json([*parts, found.records, found.unwrap]).encode()).hexdigest()[:32]
 
 
 def unrecognised(found: Probe) -> BadInputError:

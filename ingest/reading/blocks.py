@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ingest.adapters.base import Caution, Reject
-from ingest.adapters.mapping_paths import compile_path
 from ingest.reading.compression import FRAMED_ZSTD, STREAM_FAULTS, iter_frames, open_file
-from ingest.reading.documents import Entry, iter_entries, unfolded
+from ingest.reading.documents import Entry, iter_entries
 from ingest.reading.encodings import as_utf8
+from ingest.reading.envelopes import can_stream, records_at, streamed
 from ingest.reading.parsing import Parsed, parse_line
 from ingest.reading.probing import Probe, message_values
 from ingest.reading.tables import iter_csv, iter_parquet
+from ingest.reading.wrappers import is_piece
 from ingest.staging import Block
 
 PART_BYTES = 6 << 20
 _PIECE_BYTES = 1 << 18
 _ENTRIES_PER_BLOCK = 2000
 _RAW_KEPT = 1 << 16
-_DOCKER_SPLITS_AT = 16_000
 _NO_RECORD = "log text without a record"
 
 
@@ -54,15 +54,21 @@ class ReadBlock(NamedTuple):
         return len(self.block.values) + sum(self.skips.values()) + len(self.rejects)
 
 
-def line_parts(found: Probe, *, records: str = "", part_bytes: int = PART_BYTES) -> Iterator[LinePart]:
-    """Yield the parts of a line file, in order, each of whole lines."""
+def line_parts(
+    found: Probe, *, records: str = "", unwrap: str | None = None, part_bytes: int = PART_BYTES
+) -> Iterator[LinePart]:
+    """Yield the parts of a line file, in order, each of whole lines.
+
+    `unwrap` is the key of a wrapper that holds the record (default: the one that the file's first records tell),
+    `records` the place of the records in what is then a line.
+    """
     base = LinePart(
         found.file.name,
         str(found.file.path),
         0,
         0,
         None,
-        found.unwrap,
+        found.unwrap if unwrap is None else unwrap,
         records,
         found.has_prefixes,
         found.file.partitions,
@@ -172,46 +178,52 @@ def _unwrapped(key: str, block: Block, part: LinePart, out: ReadBlock) -> Block:
     pending = ""
     for line, wrapper in zip(block.lines, block.values, strict=True):
         inner = wrapper.get(key) if isinstance(wrapper, dict) else None
-        if not isinstance(inner, str):
-            out.skips[_NO_RECORD] += 1
-            continue
-        if _is_partial(wrapper, key, inner):
+        if isinstance(inner, str) and is_piece(key, wrapper):
             pending += inner
             out.skips["part of a split line"] += 1
-            continue
-        text, pending = (pending + inner).encode("utf-8", "replace"), ""
-        parsed = parse_line(text)
-        if parsed.fault:
-            _note(parsed, part, line, text, out)
-        else:
+        elif isinstance(inner, str):
+            text, pending = (pending + inner).encode("utf-8", "replace"), ""
+            parsed = parse_line(text)
+            if parsed.fault or parsed.flaw:
+                _note(parsed, part, line, text, out)
+            if not parsed.fault:
+                lines.append(line)
+                values.append(parsed.value)
+                raws.append(text)
+        elif isinstance(inner, dict):
             lines.append(line)
-            values.append(parsed.value)
-            raws.append(text)
+            values.append(inner)
+            raws.append(None)
+        else:
+            out.skips[_NO_RECORD] += 1
     return Block(block.file, lines, values, raws)
 
 
-def _is_partial(wrapper: dict[str, Any], key: str, inner: str) -> bool:
-    """Docker splits lines above 16 KB; all pieces but the last lack the newline."""
-    return key == "log" and "stream" in wrapper and len(inner) >= _DOCKER_SPLITS_AT and not inner.endswith("\n")
-
-
-def _spread(path: str, block: Block) -> Block:
+def _spread(place: str, block: Block) -> Block:
     lines: list[int] = []
     values: list[Any] = []
-    get = compile_path(path).get
     for line, value in zip(block.lines, block.values, strict=True):
-        inner = get(value)
-        found = inner if isinstance(inner, list) else [value]
+        found = records_at(place, value)
+        found = [value] if found is None else found
         values.extend(found)
         lines.extend([line] * len(found))
     return Block(block.file, lines, values, [None] * len(lines))
 
 
-def whole_blocks(found: Probe, *, records: str = "", unfold: bool = True) -> Iterator[ReadBlock]:
-    """Yield the blocks of a file that is not one record a line; `unfold` looks into envelopes and data frames."""
-    part = LinePart(found.file.name, "", 0, 0, None, found.unwrap, records, found.has_prefixes, found.file.partitions)
-    entries = _spread_document(_entries(found), found, records) if unfold or records else _entries(found)
-    for group in _grouped(entries):
+def whole_blocks(found: Probe, *, records: str = "", unwrap: str | None = None) -> Iterator[ReadBlock]:
+    """Yield the blocks of a file that is not one record a line; `records` is their place in each of its values."""
+    part = LinePart(
+        found.file.name,
+        "",
+        0,
+        0,
+        None,
+        found.unwrap if unwrap is None else unwrap,
+        "",
+        found.has_prefixes,
+        found.file.partitions,
+    )
+    for group in _grouped(_spread_entries(found, records)):
         out = ReadBlock(Block(part.file, [], [], []), 0, Counter(), [], [])
         for entry in group:
             if entry.fault:
@@ -219,18 +231,26 @@ def whole_blocks(found: Probe, *, records: str = "", unfold: bool = True) -> Ite
             else:
                 out.block.lines.append(entry.line)
                 out.block.values.append(entry.value)
+            if entry.flaw:
+                message = f"{entry.flaw}: the character was replaced, the record is kept"
+                out.cautions.append(Caution("mended_text", message, part.file, entry.line))
         block = out.block._replace(raws=[None] * len(out.block.values))
-        yield out._replace(block=_looked_through(part._replace(records=""), block, out))
+        yield out._replace(block=_looked_through(part, block, out))
 
 
-def _spread_document(entries: Iterator[Entry], found: Probe, records: str) -> Iterator[Entry]:
-    get = compile_path(records).get if records else None
-    for entry in entries:
-        inner = get(entry.value) if get else unfolded(entry.value) if found.is_one_document else None
-        if isinstance(inner, list):
-            yield from (Entry(entry.line, value) for value in inner)
-        else:
+def _spread_entries(found: Probe, place: str) -> Iterator[Entry]:
+    if found.is_begun and can_stream(place):
+        yield from _entries(found, place)
+        return
+    if not place:
+        yield from _entries(found)
+        return
+    for entry in _entries(found):
+        inner = None if entry.fault else records_at(place, entry.value)
+        if inner is None:
             yield entry
+        else:
+            yield from (Entry(entry.line, value) for value in inner)
 
 
 def _grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
@@ -244,7 +264,7 @@ def _grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield group
 
 
-def _entries(found: Probe) -> Iterator[Entry]:
+def _entries(found: Probe, place: str = "") -> Iterator[Entry]:
     if found.container == "empty":
         return
     if found.container == "parquet":
@@ -253,15 +273,17 @@ def _entries(found: Probe) -> Iterator[Entry]:
     last = 0
     try:
         with open_file(found.file.path).stream as raw:
-            for entry in _stream_entries(found, raw):
+            for entry in _stream_entries(found, raw, place):
                 last = entry.line
                 yield entry
     except STREAM_FAULTS as error:
         yield Entry(last + 1, fault=f"the file cannot be read on: {error}")
 
 
-def _stream_entries(found: Probe, raw: BinaryIO) -> Iterator[Entry]:
-    if found.container == "frames":
+def _stream_entries(found: Probe, raw: BinaryIO, place: str) -> Iterator[Entry]:
+    if place:
+        yield from streamed(place, as_utf8(raw, found.encoding))
+    elif found.container == "frames":
         for number, message in enumerate(iter_frames(raw, is_zstd=found.compression == FRAMED_ZSTD), 1):
             yield from (Entry(number, value) for value in message_values(message))
     elif found.container == "binary":

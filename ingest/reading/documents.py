@@ -1,24 +1,15 @@
-"""Reads JSON that is not one object a line: arrays over many lines, concatenated objects, envelopes, data frames."""
+"""Reads JSON that is not one object a line: arrays over many lines, and objects one after the other."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 _PIECE = 1 << 20
-_LONGEST_VALUE = 1 << 28
-_ENVELOPE_KEYS = (
-    "data",
-    "items",
-    "records",
-    "results",
-    "rows",
-    "logs",
-    "value",
-    "logEvents",
-    "hits",
-    "messages",
-    "runs",
-)
+LONGEST_VALUE = 1 << 28
+"""A single value is taken in whole, and Python holds it several times over."""
+_TOO_LONG = "one JSON value of over 256 million characters: write the log one record a line, or split the file"
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\]]', re.DOTALL)
 _DECODER = json.JSONDecoder(parse_constant=lambda _name: None, strict=False)
 
 
@@ -29,6 +20,8 @@ class Entry(NamedTuple):
     value: Any = None
     fault: str = ""
     raw: str = ""
+    flaw: str = ""
+    """What had to be mended to read it."""
 
 
 def iter_entries(stream: BinaryIO) -> Iterator[Entry]:
@@ -37,11 +30,14 @@ def iter_entries(stream: BinaryIO) -> Iterator[Entry]:
     Reads piece by piece, so that an array of any length fits in memory. A value that cannot be read is passed over up
     to the next one that starts at the same depth of indentation.
     """
-    return _Scanner(stream).entries()
+    return Scanner(stream).entries()
 
 
-class _Scanner:
+class Scanner:
+    """Takes one JSON value after the other from a stream, with no more of it in memory than a value needs."""
+
     def __init__(self, stream: BinaryIO) -> None:
+        """Start at the first character of a UTF-8 stream."""
         self.stream = stream
         self.buffer = ""
         self.at = 0
@@ -50,6 +46,7 @@ class _Scanner:
         self.leftover = b""
 
     def entries(self) -> Iterator[Entry]:
+        """Yield the values of the stream."""
         while self._skip_separators():
             yield from self._next()
 
@@ -83,9 +80,10 @@ class _Scanner:
                 yield self._passed_over("nested too deeply")
                 return
             except json.JSONDecodeError as error:
-                if self._may_go_on(error) and self._more():
+                is_too_long = len(self.buffer) - self.at > LONGEST_VALUE
+                if not is_too_long and self._may_go_on(error) and self._more():
                     continue
-                yield self._passed_over(f"not JSON: {error.msg}")
+                yield self._passed_over(_TOO_LONG if is_too_long else f"not JSON: {error.msg}")
                 return
             if end == len(self.buffer) and not isinstance(value, (dict, str)) and self._more():
                 continue
@@ -94,8 +92,6 @@ class _Scanner:
             return
 
     def _may_go_on(self, error: json.JSONDecodeError) -> bool:
-        if len(self.buffer) - self.at > _LONGEST_VALUE:
-            return False
         return error.msg.startswith("Unterminated string") or error.pos >= len(self.buffer) - 16
 
     def _advance(self, end: int) -> None:
@@ -104,6 +100,10 @@ class _Scanner:
 
     def _passed_over(self, fault: str) -> Entry:
         start, line = self.at, self.line
+        if self.buffer[start] == "{" and (end := _end_of_object(self.buffer, start)) is not None:
+            raw = self.buffer[start : min(end, start + 4000)]
+            self._advance(end)
+            return Entry(line, fault=fault, raw=raw)
         line_start = self.buffer.rfind("\n", 0, start) + 1
         mark = "\n" + self.buffer[line_start:start] + "{"
         if self.buffer[line_start:start].strip():
@@ -116,6 +116,19 @@ class _Scanner:
         return Entry(line, fault=fault, raw=raw)
 
 
+def _end_of_object(text: str, start: int) -> int | None:
+    """Return where a broken object ends by its brackets, None when they do not tell."""
+    depth = 0
+    for found in _MARKS.finditer(text, start):
+        if found[0] == '"':
+            return None
+        depth += (found[0] in "{[") - (found[0] in "}]")
+        if not depth:
+            end = found.end()
+            return end if text[end : end + 40].lstrip()[:1] in {"", ",", "]", "{"} else None
+    return None
+
+
 def _last_whole(piece: bytes) -> int:
     """Return how many bytes end on a whole UTF-8 character."""
     for back in range(1, min(4, len(piece)) + 1):
@@ -126,39 +139,3 @@ def _last_whole(piece: bytes) -> int:
             width = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4  # noqa: PLR2004 - UTF-8 lengths
             return len(piece) if back >= width else len(piece) - back
     return len(piece)
-
-
-def unfolded(document: Any) -> list[Any] | None:
-    """Return the records of a data frame written as one object, or of an envelope; None when it is neither."""
-    if not isinstance(document, dict):
-        return None
-    return frame_rows(document) or _enveloped(document, depth=3)
-
-
-def frame_rows(document: dict[str, Any]) -> list[Any] | None:
-    """Return the rows of a data frame written as one object (pandas' orients columns, index and split), else None."""
-    columns, data = document.get("columns"), document.get("data")
-    if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in data]
-    inner = list(document.values())
-    if len(inner) < 1 or not all(isinstance(value, dict) and value for value in inner):
-        return None
-    if all(_are_row_numbers(value) for value in inner) and len({tuple(value) for value in inner}) == 1:
-        return [{name: column[key] for name, column in document.items()} for key in inner[0]]
-    if _are_row_numbers(document) and len({tuple(value) for value in inner}) == 1:
-        return inner
-    return None
-
-
-def _are_row_numbers(value: dict[str, Any]) -> bool:
-    return all(key.isdigit() for key in value)
-
-
-def _enveloped(document: dict[str, Any], *, depth: int) -> list[Any] | None:
-    for key in _ENVELOPE_KEYS:
-        inner = document.get(key)
-        if isinstance(inner, list) and inner and all(isinstance(entry, dict) for entry in inner):
-            return [entry["_source"] if isinstance(entry.get("_source"), dict) else entry for entry in inner]
-        if isinstance(inner, dict) and depth and (found := _enveloped(inner, depth=depth - 1)) is not None:
-            return found
-    return None

@@ -2,15 +2,22 @@
 
 import codecs
 import io
+import re
 from typing import BinaryIO, cast
 
 _SAMPLE = 400
 _ZERO_SHARE = 0.3
+_NOT_ASCII = re.compile(rb"[\x80-\xff]+")
+_UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
+_WINDOWS_SIGNS = bytes([0x80, 0x82, 0x84, 0x85, *range(0x91, 0x98), 0xA3, 0xA7, 0xAB, 0xB0, 0xBB]).decode("cp1252")
+"""Money, quotes, dashes, degrees."""
 
 
 def encoding_of(head: bytes) -> str:
-    """Return `utf-8`, `utf-16-le`, `utf-16-be`, or `binary` for what is no text."""
-    if head.startswith(codecs.BOM_UTF16_LE) and not head.startswith(codecs.BOM_UTF32_LE):
+    """Return `utf-8`, `utf-16-le`, `utf-16-be`, a UTF-32, or `binary` for what is no text."""
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32-le" if head.startswith(codecs.BOM_UTF32_LE) else "utf-32-be"
+    if head.startswith(codecs.BOM_UTF16_LE):
         return "utf-16-le"
     if head.startswith(codecs.BOM_UTF16_BE):
         return "utf-16-be"
@@ -28,6 +35,15 @@ def _by_zero_bytes(sample: bytes) -> str:
     if even > len(sample) // 2 * _ZERO_SHARE and odd <= even // 8:
         return "utf-16-be"
     return "binary"
+
+
+def encoding_of_table(head: bytes) -> str:
+    """Return `cp1252` for a table as spreadsheets save it on Windows: its only non-ASCII bytes are letters there."""
+    if not (foreign := _NOT_ASCII.findall(head)) or _UTF8_PAIR.search(head):
+        return "utf-8"
+    signs = b"".join(foreign).decode("cp1252", "replace")
+    letters = sum(sign.isalpha() or sign in _WINDOWS_SIGNS for sign in signs)
+    return "cp1252" if letters >= len(signs) * 0.9 else "utf-8"
 
 
 def as_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ingest.normalising import parsed_list
+
 _BOM = b"\xef\xbb\xbf"
 _loads = orjson.loads
 _DEEPEST = 200
@@ -36,8 +38,19 @@ def parse_line(raw: bytes) -> Parsed:
     except orjson.JSONDecodeError as error:
         stripped = raw.removeprefix(_BOM).strip()
         if stripped[:1] in (b"{", b"["):
-            return _parse_mended(stripped, str(error))
+            return _parse_as_written(stripped, str(error))
         return _parse_after_prefix(stripped)
+
+
+def _parse_as_written(line: bytes, complaint: str) -> Parsed:
+    """Parse a line that was copied out of an array, or printed from a Python dict, when it is no JSON by itself."""
+    if line.endswith(b","):
+        line = line[:-1]
+    parsed = _parse_mended(line, complaint)
+    if parsed.fault and line.startswith(b"{'"):
+        printed = parsed_list(line.decode("utf-8", "replace"))
+        return Parsed(printed) if isinstance(printed, dict) else parsed
+    return parsed
 
 
 def _parse_after_prefix(line: bytes) -> Parsed:

@@ -7,15 +7,21 @@ from typing import Any, BinaryIO, NamedTuple
 
 from evalsets.errors import BadInputError
 from ingest.reading.compression import FRAMED_ZSTD, PARQUET_MAGIC, STREAM_FAULTS, iter_frames, open_file
-from ingest.reading.documents import iter_entries, unfolded
-from ingest.reading.encodings import as_utf8, encoding_of
-from ingest.reading.parsing import parse_json, parse_line
+from ingest.reading.documents import iter_entries
+from ingest.reading.encodings import as_utf8, encoding_of, encoding_of_table
+from ingest.reading.envelopes import readings
+from ingest.reading.parsing import parse_line
 from ingest.reading.sources import SourceFile
 from ingest.reading.tables import delimiter_of, iter_csv, iter_parquet
+from ingest.reading.unfinished import begun_document
+from ingest.reading.wrappers import Wrapper, wrapper_of
 
 HEAD_BYTES = 1 << 18
+WHOLE_BYTES = 48 << 20
+"""Up to which size a file that is a single object is read at once."""
+_PACKED = 8
+"""How many times larger the text of a compressed log may well be."""
 _SAMPLE_VALUES = 40
-_WRAPPER_KEYS = ("log", "message", "msg", "textPayload", "MESSAGE", "line")
 
 
 class Probe(NamedTuple):
@@ -32,10 +38,25 @@ class Probe(NamedTuple):
     delimiter: str = ""
     has_prefixes: bool = False
     """Whether lines carry a logging prefix, so that a line without an object is plain log text."""
-    unwrap: str = ""
-    """The key whose text holds the record."""
+    wrapper: Wrapper | None = None
+    """What the records of the sample are wrapped in, as Docker wraps the lines of a program."""
     is_one_document: bool = False
     """Whether the file is a single object, which may be a record, an envelope or a data frame."""
+
+    is_begun: bool = False
+    """Whether the sample holds but the start of that object, closed where the file's first bytes end."""
+    is_large: bool = False
+    """Whether that object cannot be read at once: it is too large, or broken."""
+
+    @property
+    def unwrap(self) -> str:
+        """The key that holds the record of a wrapper."""
+        return self.wrapper.key if self.wrapper else ""
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of the first records, taken out of their wrapper."""
+        return self.wrapper.values if self.wrapper else self.sample
 
 
 def probe(file: SourceFile) -> Probe:
@@ -58,10 +79,14 @@ def probe(file: SourceFile) -> Probe:
 
 
 def _read_head(stream: BinaryIO) -> bytes:
+    """Return the first bytes of a stream, as many as can be read when it is damaged."""
+    head = b""
     try:
-        return stream.read(HEAD_BYTES)
+        while len(head) < HEAD_BYTES and (piece := stream.read1(HEAD_BYTES - len(head))):  # type: ignore[attr-defined]
+            head += piece
     except STREAM_FAULTS:
-        return b"\x00damaged"
+        return head or b"\x00damaged"
+    return head
 
 
 def _first_values(values: Iterator[Any]) -> list[Any]:
@@ -104,10 +129,33 @@ def _text_or_binary(file: SourceFile, head: bytes, *, is_plain: bool, compressio
         if is_plain and _is_framed(file):
             return _frames(file, is_zstd=False)
         return Probe(file, "binary", [head], is_plain=is_plain, compression=compression)
+    is_whole = len(head) < HEAD_BYTES
+    found = _text_layout(file, _as_text(head, encoding), is_whole=is_whole)
+    if found.container == "csv" and encoding == "utf-8" and encoding_of_table(head) != encoding:
+        encoding = encoding_of_table(head)
+        found = _text_layout(file, _as_text(head, encoding), is_whole=is_whole)
+    found = found._replace(encoding=encoding, is_plain=is_plain and encoding == "utf-8", compression=compression)
+    return _begun(found) if found.is_begun and not found.is_large else found
+
+
+def _begun(found: Probe) -> Probe:
+    """Say whether a document is too large to be read at once; the rows of a frame by columns tell only as a whole."""
+    size = found.file.path.stat().st_size * (_PACKED if found.compression else 1)
+    if size > WHOLE_BYTES:
+        return found._replace(is_large=True)
+    if not any(reading.place.endswith("columns>") for value in found.sample for reading in readings(value)):
+        return found
+    try:
+        with open_file(found.file.path).stream as stream:
+            values = _first_values(e.value for e in iter_entries(as_utf8(stream, found.encoding)) if not e.fault)
+    except STREAM_FAULTS:
+        return found
+    return found._replace(sample=values, is_one_document=len(values) == 1, is_begun=False)
+
+
+def _as_text(head: bytes, encoding: str) -> bytes:
     with as_utf8(BytesIO(head), encoding) as stream:
-        text = stream.read().removeprefix(b"\xef\xbb\xbf")
-    found = _text_layout(file, text, is_whole=len(head) < HEAD_BYTES)
-    return found._replace(encoding=encoding, is_plain=is_plain and encoding == "utf-8", compression=compression)
+        return stream.read().removeprefix(b"\xef\xbb\xbf")
 
 
 def _is_framed(file: SourceFile) -> bool:
@@ -135,36 +183,28 @@ def _text_layout(file: SourceFile, text: bytes, *, is_whole: bool) -> Probe:
             return Probe(file, "csv", values, delimiter=delimiter)
     values = [parsed.value for parsed in map(parse_line, whole_lines[:200]) if not parsed.fault]
     if values:
-        return _unwrapped(Probe(file, "lines", values[:_SAMPLE_VALUES], has_prefixes=True))
+        return _looked_into(Probe(file, "lines", values[:_SAMPLE_VALUES], has_prefixes=True))
     values = _first_values(entry.value for entry in iter_entries(BytesIO(text)) if isinstance(entry.value, dict))
     return Probe(file, "documents" if values else "text", values)
 
 
 def _json_layout(file: SourceFile, text: bytes, lines: list[bytes], *, is_whole: bool) -> Probe:
-    objects = [parsed.value for parsed in map(parse_json, lines[:_SAMPLE_VALUES]) if not parsed.fault]
-    starts = sum(line.lstrip()[:2] in (b'{"', b"{}", b"{'", b"{ ") for line in lines[:_SAMPLE_VALUES])
-    if lines[0].lstrip()[:1] == b"{" and len(lines) > 1 and objects and starts >= len(lines[:_SAMPLE_VALUES]) * 0.5:
-        return _unwrapped(Probe(file, "lines", objects))
+    is_object = lines[0].lstrip()[:1] == b"{"
+    shown = lines[:_SAMPLE_VALUES]
+    objects = [parsed.value for parsed in map(parse_line, shown) if not parsed.fault]
+    starts = sum(line.lstrip()[:2] in (b'{"', b"{}", b"{'", b"{ ") for line in shown)
+    if is_object and len(lines) > 1 and objects and starts >= len(shown) * 0.5:
+        return _looked_into(Probe(file, "lines", objects))
     values = _first_values(entry.value for entry in iter_entries(BytesIO(text)) if not entry.fault)
-    if len(values) == 1 and is_whole and lines[0].lstrip()[:1] == b"{":
-        return _unwrapped(Probe(file, "documents", values, is_one_document=True))
-    if not values and len(lines) == 1 and not is_whole:
-        return Probe(file, "documents", [], is_one_document=True)
-    return _unwrapped(Probe(file, "documents" if values else "lines", values))
+    if is_object and len(values) == 1 and is_whole:
+        return _looked_into(Probe(file, "documents", values, is_one_document=True))
+    if is_object and not values:
+        begun = begun_document(text.decode("utf-8", "replace"))
+        found = Probe(file, "documents", [begun] if begun else [], is_one_document=True, is_begun=True)
+        return _looked_into(found._replace(is_large=is_whole))  # one that is broken is read up to there, piece by piece
+    return _looked_into(Probe(file, "documents" if values else "lines", values or objects))
 
 
-def _unwrapped(found: Probe) -> Probe:
-    """Look through a wrapper such as Docker's, whose `log` holds the record as text."""
-    objects = [value for value in found.sample if isinstance(value, dict)]
-    for key in _WRAPPER_KEYS:
-        inner = [value[key] for value in objects if isinstance(value.get(key), str)]
-        parsed = [parse_line(text.encode("utf-8", "replace")) for text in inner]
-        values = [entry.value for entry in parsed if isinstance(entry.value, dict)]
-        if values and len(inner) >= len(objects) * 0.8 and len(values) >= max(1, len(inner) * 0.3):
-            return found._replace(sample=values, unwrap=key, has_prefixes=True)
-    return found
-
-
-def records_of_document(value: Any) -> list[Any]:
-    """Return the records a single document holds: its rows when it is a data frame or an envelope, else itself."""
-    return unfolded(value) or [value]
+def _looked_into(found: Probe) -> Probe:
+    wrapper = wrapper_of(found.sample)
+    return found if wrapper is None else found._replace(wrapper=wrapper, has_prefixes=True)

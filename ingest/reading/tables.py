@@ -82,7 +82,8 @@ def _row_entry(header: list[str], row: list[str], line: int) -> Entry:
         shown = " | ".join(row)
         return Entry(line, fault=f"the row has {len(row)} cells, the header {len(header)}", raw=shown[:4000])
     pairs = zip(header, row, strict=True)
-    return Entry(line, {name: cell_value(cell) for name, cell in pairs if name})
+    flaw = "invalid UTF-8" if any("\ufffd" in cell for cell in row) else ""
+    return Entry(line, {name: cell_value(cell) for name, cell in pairs if name}, flaw=flaw)
 
 
 def cell_value(cell: str) -> Any:
