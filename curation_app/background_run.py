@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from curation_app.service.running import RunRequest, carry_out
+from curation_app.service.holding_out import LookRequest, RunSplit, carry_out_split
+from curation_app.service.running import RunRequest
 from evalsets.errors import ErrataError
 from evalsets.run_settings import RunSettings
 from evalsets.runner import Progress
@@ -59,7 +60,7 @@ def main(argv: list[str]) -> int:
     progress = ProgressFile(Path(wire["progress"]))
     progress.start()
     try:
-        result = carry_out(
+        done, looked = carry_out_split(
             RunRequest(
                 set_ref=wire["set_ref"],
                 pipeline=wire["pipeline"],
@@ -70,6 +71,8 @@ def main(argv: list[str]) -> int:
                 settings=RunSettings.model_validate(wire["settings"]),
             ),
             Path(wire["workspace"]),
+            RunSplit(wire.get("split", "dev")),
+            LookRequest(wire.get("by", "")),
             progress.observe,
         )
     except ErrataError as error:
@@ -78,7 +81,8 @@ def main(argv: list[str]) -> int:
     except Exception as error:
         progress.end("failed", f"{type(error).__name__}: {error}")
         raise
-    progress.end(result.report.status, result.report.status_reason)
+    state, reason = (done.report.status, done.report.status_reason) if done else ("complete", "")
+    progress.end(state, looked.sentence if looked else reason)
     return 0
 
 

@@ -1,10 +1,14 @@
 """The command that looks at the held-out part of a set, in aggregates, and keeps count."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from curation_app.cli.output import CorpusOption, JsonOption, WorkspaceOption, say, write_json, write_line
+
+if TYPE_CHECKING:
+    from curation_app.service.holding_out import Looked
 
 app = typer.Typer()
 
@@ -24,7 +28,7 @@ def holdout(
     as_json: bool = JsonOption,
 ) -> None:
     """Run a pipeline on dev and held-out items, print aggregates and their gap only, and record the look."""
-    from curation_app.service.holding_out import ledger_of, look_at_holdout
+    from curation_app.service.holding_out import LookRequest, ledger_of, look_at_holdout
     from curation_app.service.running import RunRequest
     from curation_app.service.set_places import person
     from evalsets.holdout_ledger import judged_gap
@@ -40,10 +44,15 @@ def holdout(
         say(judged_gap(looks))
         return
     request = RunRequest(set_ref, pipeline, responses, corpus, judge, settings=RunSettings(k=k))
-    looked = look_at_holdout(request, workspace, place=place, by=person(by))
+    looked = look_at_holdout(request, workspace, LookRequest(person(by), place))
     if as_json:
         write_json(looked.look.model_dump(mode="json") | {"looks": looked.looks, "sentence": looked.sentence})
         return
+    write_look(looked)
+
+
+def write_look(looked: "Looked") -> None:
+    """Write what a look found: both parts in aggregates, and what the gap between them means."""
     for name, part in (("dev", looked.look.dev), ("holdout", looked.look.holdout)):
         recall = "none" if part.retrieval_recall is None else f"{part.retrieval_recall:.2f}"
         write_line(

@@ -1,11 +1,15 @@
 """Commands that run a pipeline over a set and render its report."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from curation_app.cli.output import CorpusOption, JsonOption, WorkspaceOption, say, write_json, write_result
 from evalsets.errors import BadInputError, ExitCode
+
+if TYPE_CHECKING:
+    from curation_app.service.running import RunResult
 
 app = typer.Typer()
 
@@ -54,16 +58,27 @@ def run(
         "", help="Measure grounded_meaning by this sentence model, such as minilm-int8 (extra embeddings)."
     ),
     cache: Path | None = typer.Option(None, help="Keep successful calls in this file and reuse them in later runs."),
+    split: str = typer.Option(
+        "dev",
+        help="dev; all: dev, and held-out items in aggregates, which is recorded as a look; holdout: only the look.",
+    ),
+    place: Path | None = typer.Option(None, "--holdout", metavar="FILE", help="Where the held-out items are."),
+    by: str = typer.Option("", "--by", help="Who looks at the held-out items; default: git's user.name."),
     workspace: Path | None = WorkspaceOption,
     as_json: bool = JsonOption,
 ) -> int:
     """Run a pipeline over a set and write the report: exit 0 done, 4 incomplete, 130 interrupted."""
+    from curation_app.cli.holdout_commands import write_look
     from curation_app.cli.run_progress import progress_bar
-    from curation_app.service.running import RunRequest, carry_out
+    from curation_app.service.holding_out import LookRequest, RunSplit, carry_out_split
+    from curation_app.service.running import RunRequest
+    from curation_app.service.set_places import person
     from evalsets.metrics.registry import metrics_named
-    from evalsets.report_formats import format_of, render
+    from evalsets.report_formats import format_of
     from evalsets.run_settings import RunSettings
 
+    if split not in list(RunSplit):
+        raise BadInputError(f"--split {split!r}: the splits are {', '.join(RunSplit)}")
     for path in also:
         format_of(path)
     metrics_named(metric)
@@ -87,8 +102,22 @@ def run(
         cache_path=cache,
     )
     request = RunRequest(set_ref, pipeline, responses, corpus, judge, out, resume, retry_failed, settings)
+    chosen = RunSplit(split)
+    asked = LookRequest(person(by) if chosen is not RunSplit.DEV else "", place)
     with progress_bar() as observer:
-        result = carry_out(request, workspace, observer)
+        done, looked = carry_out_split(request, workspace, chosen, asked, observer)
+    if done is not None:
+        _write_run(done, also, as_json=as_json)
+    if looked is not None and done is None and as_json:
+        write_json(looked.look.model_dump(mode="json") | {"looks": looked.looks, "sentence": looked.sentence})
+    elif looked is not None:
+        (say(looked.sentence) if as_json else write_look(looked))
+    return _STATUS_CODES[done.report.status] if done is not None else ExitCode.DONE
+
+
+def _write_run(result: "RunResult", also: list[Path], *, as_json: bool) -> None:
+    from evalsets.report_formats import format_of, render
+
     for path in also:
         write_result(render(result.report, format_of(path), result.clock), path)
     if as_json:
@@ -96,7 +125,6 @@ def run(
     else:
         write_result(render(result.report, "text", result.clock))
     say(f"report: {result.path}")
-    return _STATUS_CODES[result.report.status]
 
 
 @app.command("report")

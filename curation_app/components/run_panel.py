@@ -1,9 +1,11 @@
 """Start a run from the app, follow it, stop it and go on with it."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from curation_app import session_keys
 from curation_app.components.page_text import markdown_text
+from curation_app.service.holding_out import RunSplit, held_out_count
 from curation_app.service.run_history import keep_report, unreadable
 from curation_app.service.running import pipeline_sections
 from curation_app.service.scoring import (
@@ -18,9 +20,15 @@ from curation_app.service.scoring import (
 from curation_app.service.set_places import set_folder, set_names
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
+from evalsets.holdout_ledger import judged_gap, read_ledger
 from evalsets.run_settings import RunSettings
 
 _SHOWN_RUNS = 5
+_SPLITS = {
+    RunSplit.DEV: "dev items",
+    RunSplit.ALL: "dev and held-out items",
+    RunSplit.HOLDOUT: "held-out items, no report",
+}
 _JUDGES = {"": "of errata.toml", "facts": "facts, offline", "model": "a language model"}
 
 
@@ -32,7 +40,7 @@ def show_run_form(workspace: Workspace) -> None:
         return
     pipelines = list(dict.fromkeys([*pipeline_sections(workspace), "keyword", "logged"]))
     with st.form("start-run", border=True):
-        columns = st.columns([4, 4, 3, 2, 2, 2], vertical_alignment="bottom")
+        columns = st.columns([4, 4, 3, 4, 2, 2, 1.4], vertical_alignment="bottom")
         set_name = columns[0].selectbox("Set", _references(workspace, sets), help="name@version runs an older version.")
         pipeline = columns[1].selectbox(
             "Pipeline",
@@ -40,11 +48,24 @@ def show_run_form(workspace: Workspace) -> None:
             help="keyword searches the chunk store, offline; logged replays production. Add yours in errata.toml.",
         )
         judge = columns[2].selectbox("Judge", list(_JUDGES), format_func=_JUDGES.__getitem__)
-        k = columns[3].number_input("Chunks (k)", 1, 100, 10)
-        repeat = columns[4].number_input("Repeats", 1, 20, 1)
+        split = _choose_split(columns[3], any(held_out_count(set_folder(workspace, name)) for name in sets))
+        k = columns[4].number_input("Chunks (k)", 1, 100, 10)
+        repeat = columns[5].number_input("Repeats", 1, 20, 1)
         settings = RunSettings(k=int(k), repeat=int(repeat))
-        if columns[5].form_submit_button("Run", type="primary"):
-            _start(workspace, RunOrder(str(set_name), str(pipeline), str(judge), settings))
+        if columns[6].form_submit_button("Run", type="primary"):
+            by = session_keys.reviewer_name()
+            _start(workspace, RunOrder(str(set_name), str(pipeline), str(judge), settings, split, by))
+
+
+def show_looks(workspace: Workspace, set_name: str) -> None:
+    """Draw what the looks at a set's held-out items say, when any are held out."""
+    target = set_folder(workspace, set_name)
+    if not held_out_count(target):
+        return
+    looks = read_ledger(target.ledger_path)
+    st.markdown(f"**Held-out items.** {markdown_text(judged_gap(looks), 600)}")
+    if not looks:
+        st.caption("Run with “dev and held-out items” above. Each look is counted: the more looks, the less they tell.")
 
 
 def show_opening(workspace: Workspace) -> None:
@@ -71,6 +92,18 @@ def show_running(workspace: Workspace) -> None:
             _show_stopped(workspace, run)
     for path, fault in unreadable(workspace).items():
         st.caption(f"{markdown_text(path.name)} is left out: {markdown_text(fault)}")
+
+
+def _choose_split(place: DeltaGenerator, is_any_held_out: bool) -> RunSplit:  # noqa: FBT001 - says what may be chosen
+    """Draw the choice of items; a look at held-out ones goes into the ledger, and nothing of them is kept but sums."""
+    unheld = "Nothing is held out; holdout_share under [sets] in errata.toml holds new items out."
+    held = "Of held-out items you see sums only, and each look is written into the set's ledger."
+    return RunSplit(
+        place.selectbox(
+            "Items to run", list(_SPLITS), format_func=_SPLITS.__getitem__, disabled=not is_any_held_out,
+            help=held if is_any_held_out else unheld,
+        )
+    )  # fmt: skip
 
 
 def _references(workspace: Workspace, names: list[str]) -> list[str]:

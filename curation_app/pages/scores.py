@@ -9,7 +9,7 @@ from curation_app.components import scorecard_view
 from curation_app.components.item_table import choose_filter, pick_item
 from curation_app.components.next_step import go_to, show_next_step
 from curation_app.components.page_text import markdown_text
-from curation_app.components.run_panel import show_opening, show_run_form, show_running
+from curation_app.components.run_panel import show_looks, show_opening, show_run_form, show_running
 from curation_app.service.item_lists import ItemAddress, address_of
 from curation_app.service.run_history import StoredRun, baseline_summary, load_report, stored_runs
 from curation_app.workspace import Workspace, app_workspace
@@ -45,6 +45,7 @@ def _come_back() -> None:
 
 def _show_run(workspace: Workspace, run: StoredRun) -> None:
     scorecard_view.show_headline(run.summary, baseline_summary(workspace, run.summary.set_name))
+    show_looks(workspace, run.summary.set_name)
     scorecard_view.show_modes_and_causes(run.summary)
     scorecard_view.show_bars(run.summary)
     scorecard_view.show_halves(run.summary)

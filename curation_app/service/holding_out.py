@@ -1,17 +1,35 @@
-"""What `errata holdout` does: one look at the held-out items, in aggregates, written into the set's ledger."""
+"""Looks at the held-out items of a set, in aggregates, written into its ledger: beside a run, or by themselves."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from curation_app.service.running import RunRequest, judge_of, pipeline_of, workspace_or_none
+from curation_app.service.running import (
+    RunRequest,
+    RunResult,
+    carry_out,
+    judge_of,
+    pipeline_of,
+    workspace_or_none,
+)
 from curation_app.service.set_references import folder_of
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
+from evalsets.holdout import Parts
 from evalsets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
 from evalsets.report import Report
-from evalsets.runner import run
+from evalsets.runner import Observer, run
 from evalsets.set_folder import SetFolder
+
+
+class RunSplit(StrEnum):
+    """Which items a run is over; of the held-out ones only aggregates are ever kept."""
+
+    DEV = "dev"
+    HOLDOUT = "holdout"
+    ALL = "all"
 
 
 class Looked(NamedTuple):
@@ -22,23 +40,81 @@ class Looked(NamedTuple):
     sentence: str
 
 
-def look_at_holdout(request: RunRequest, folder: Path | None, *, place: Path | None, by: str) -> Looked:
+class SplitResult(NamedTuple):
+    """What a run over a split left behind: a report of the dev items, a look at the held-out ones, or both."""
+
+    run: RunResult | None
+    looked: Looked | None
+
+
+class LookRequest(NamedTuple):
+    """Who looks, and where the held-out items are when it is not where errata.toml says."""
+
+    by: str
+    place: Path | None = None
+
+
+def carry_out_split(
+    request: RunRequest, folder: Path | None, split: RunSplit, asked: LookRequest, observer: Observer | None = None
+) -> SplitResult:
+    """Run the dev items and write their report, look at the held-out ones, or both; see `RunSplit`.
+
+    The held-out items are not looked at after a run that did not come to its end: its figures would say nothing.
+    """
+    if split is RunSplit.DEV:
+        return SplitResult(carry_out(request, folder, observer), None)
+    if split is RunSplit.HOLDOUT:
+        return SplitResult(None, look_at_holdout(request, folder, asked, observer))
+    target, held = _held_out(request, folder, asked)
+    done = carry_out(request, folder, observer)
+    if done.report.status != "complete":
+        return SplitResult(done, None)
+    return SplitResult(done, _record(target, done.report, _scores(held, request, folder, observer), held, asked))
+
+
+def look_at_holdout(
+    request: RunRequest, folder: Path | None, asked: LookRequest, observer: Observer | None = None
+) -> Looked:
     """Run a pipeline on both parts of a set, keep nothing of the held-out items but aggregates, and record the look."""
-    target = _target(request.set_ref, folder, place)
-    parts = target.load_parts()
+    target, held = _held_out(request, folder, asked)
+    dev, holdout = (_scores(part, request, folder, observer) for part in (target.load_main(), held))
+    return _record(target, dev, holdout, held, asked)
+
+
+def held_out_count(target: SetFolder) -> int:
+    """Return how many items the newest version of a set holds out."""
+    path = target.head_path
+    return _held_out_at(target, path.stat().st_mtime_ns) if path.is_file() else 0
+
+
+@lru_cache(maxsize=50)
+def _held_out_at(target: SetFolder, _mtime_ns: int) -> int:
+    holdout = target.load_main().holdout
+    return holdout.count if holdout else 0
+
+
+def _held_out(request: RunRequest, folder: Path | None, asked: LookRequest) -> tuple[SetFolder, EvalSet]:
+    """Return the set's folder and its held-out part; raises before anything is run when there is none to look at."""
+    if "@" in request.set_ref or request.set_ref.isdigit():
+        raise BadInputError(f"{request.set_ref!r}: held-out items are looked at with the newest version of a set only.")
+    target = folder_of(request.set_ref, folder)
+    target = target._replace(holdout_place=asked.place) if asked.place else target
+    parts: Parts = target.load_parts()
     if parts.main.holdout is None:
         raise BadInputError(f"{target.name!r} holds nothing out; set holdout_share under [sets] in errata.toml.")
     if parts.holdout is None:
         raise BadInputError(
             f"the held-out items of {target.name!r} are not at {target.holdout_path}; name their file with --holdout."
         )
-    held = parts.holdout
-    dev, holdout = (_scores(eval_set, request, folder) for eval_set in (parts.main, held))
+    return target, parts.holdout
+
+
+def _record(target: SetFolder, dev: Report, holdout: Report, held: EvalSet, asked: LookRequest) -> Looked:
     gap = gap_of(_part(dev), _part(holdout))
     look = Look(
         looked_at=datetime.now(UTC).replace(microsecond=0),
-        looked_by=by,
-        version=parts.main.version,
+        looked_by=asked.by,
+        version=dev.eval_set.version,
         holdout_hash=held.content_hash,
         pipeline=dev.pipeline.name,
         judge=dev.judge.name,
@@ -57,15 +133,14 @@ def ledger_of(reference: str, folder: Path | None) -> list[Look]:
     return read_ledger(folder_of(reference, folder).ledger_path)
 
 
-def _target(reference: str, folder: Path | None, place: Path | None) -> SetFolder:
-    target = folder_of(reference, folder)
-    return target._replace(holdout_place=place) if place else target
-
-
-def _scores(eval_set: EvalSet, request: RunRequest, folder: Path | None) -> Report:
+def _scores(eval_set: EvalSet, request: RunRequest, folder: Path | None, observer: Observer | None) -> Report:
     # No journal and no report are written: they would hold the held-out items one by one.
     workspace = workspace_or_none(folder)
-    return run(eval_set, pipeline_of(request, workspace), judge_of(request, workspace), request.settings)
+    pipeline, judge = pipeline_of(request, workspace), judge_of(request, workspace)
+    report = run(eval_set, pipeline, judge, request.settings, observer=observer)
+    if report.status != "complete":
+        raise BadInputError(f"no look was recorded, since the run did not end well: {report.status_reason}")
+    return report
 
 
 def _part(report: Report) -> PartScores:

@@ -37,6 +37,8 @@ class BackgroundRun(NamedTuple):
     set_ref: str = ""
     pipeline: str = ""
     judge: str = ""
+    split: str = "dev"
+    by: str = ""
 
     @property
     def is_alive(self) -> bool:
@@ -56,6 +58,10 @@ class RunOrder(NamedTuple):
     pipeline: str
     judge: str = ""
     settings: RunSettings = RunSettings()
+    split: str = "dev"
+    """dev, holdout or all, as for `errata run --split`."""
+    by: str = ""
+    """Who asked, for the ledger of looks at held-out items."""
 
 
 def start_run(workspace: Workspace, order: RunOrder) -> BackgroundRun:
@@ -72,7 +78,7 @@ def resume_run(workspace: Workspace, run_id: str) -> BackgroundRun:
     run = find_run(workspace, run_id)
     if run.is_alive:
         raise BadInputError(f"run {run_id} is at work already")
-    order = RunOrder(run.set_ref, run.pipeline, run.judge, run.settings)
+    order = RunOrder(run.set_ref, run.pipeline, run.judge, run.settings, run.split, run.by)
     return _launch(workspace, order, run.path, resume=True)
 
 
@@ -112,6 +118,8 @@ def _launch(workspace: Workspace, order: RunOrder, out: Path, *, resume: bool) -
         "progress": str(progress),
         "resume": resume,
         "settings": order.settings.model_dump(mode="json"),
+        "split": order.split,
+        "by": order.by,
     }
     request.write_text(json.dumps(wire, indent=1), encoding="utf-8")
     progress.write_text(json.dumps({"state": "running", "pid": 0, "told_at": time.time()}), encoding="utf-8")
@@ -147,6 +155,8 @@ def _read_run(request: Path) -> BackgroundRun:
         set_ref=wire["set_ref"],
         pipeline=wire["pipeline"],
         judge=wire["judge"],
+        split=wire.get("split", "dev"),
+        by=wire.get("by", ""),
     )
 
 
