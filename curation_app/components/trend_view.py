@@ -11,7 +11,7 @@ from curation_app.components.figures import rate_words, title_of
 from curation_app.components.ink import ACCENT, GREY
 from curation_app.components.page_text import plain_line
 from curation_app.service.evidence import MODE_WORDS
-from curation_app.service.trending import TrendMark, TrendPoint, Trends, points, slide
+from curation_app.service.trending import Slide, TrendMark, TrendPoint, Trends, points, slide_of
 from evalsets.items import Mode
 
 
@@ -23,7 +23,12 @@ def figure_title(name: str) -> str:
 def show_figure(trends: Trends, figure: str) -> None:
     """Draw one figure over the runs, with versions and baselines marked."""
     shown = points(trends, figure)
-    st.altair_chart(_figure_chart(shown, trends.marks, figure), alt=f"{figure_title(figure)} by run")
+    slide = slide_of(shown)
+    st.altair_chart(_figure_chart(shown, trends.marks, figure, slide), alt=f"{figure_title(figure)} by run")
+    st.caption(
+        "Bars: each run's own 95% interval. Whether the runs drift is told by the Mann-Kendall test, by how much by "
+        "Sen's slope."
+    )
 
 
 def show_known_failures(trends: Trends) -> None:
@@ -60,7 +65,7 @@ def show_table(trends: Trends) -> None:
     st.dataframe(pd.DataFrame(rows), hide_index=True, height="content")
 
 
-def _figure_chart(shown: Sequence[TrendPoint], marks: Sequence[TrendMark], figure: str) -> Any:
+def _figure_chart(shown: Sequence[TrendPoint], marks: Sequence[TrendMark], figure: str, slide: Slide) -> Any:
     rows = [_row(point) for point in shown if point.measured is not None and point.measured.value is not None]
     is_share = all(row["value"] <= 1 for row in rows)
     base = alt.Chart(pd.DataFrame(rows)).encode(
@@ -72,7 +77,11 @@ def _figure_chart(shown: Sequence[TrendPoint], marks: Sequence[TrendMark], figur
     y = alt.Y("value:Q", title=figure_title(figure), axis=alt.Axis(format="%") if is_share else alt.Axis())
     ranges = base.mark_rule(color=GREY, opacity=0.6).encode(y="low:Q", y2="high:Q")
     line = base.mark_line(color=ACCENT, point=alt.OverlayMarkDef(filled=True, size=30, color=ACCENT)).encode(y=y)
-    return (ranges + line + _marks(marks)).properties(height=260, title=f"{figure_title(figure)}: {slide(shown)}")
+    layers = ranges + line + _marks(marks)
+    if slide.ends:
+        ends = pd.DataFrame([{"run": place, "value": value} for place, value in slide.ends])
+        layers += alt.Chart(ends).mark_line(color=GREY, strokeDash=[6, 3]).encode(x="run:Q", y="value:Q")
+    return layers.properties(height=260, title=f"{figure_title(figure)}: {slide.words}")
 
 
 def _row(point: TrendPoint) -> dict[str, Any]:

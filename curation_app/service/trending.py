@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 from curation_app.service.run_history import stored_runs
 from curation_app.service.run_summaries import HEADLINE_FIGURES, Measured, RunSummary
 from curation_app.workspace import Workspace
 from evalsets.baseline import history
+from evalsets.statistics import monotone_trend
 
 SHOWN_RUNS = 300
-FEWEST_FOR_A_SLIDE = 4
+FEWEST_FOR_A_SLIDE = 5
+"""Below five values no order is rare enough for the test to call it a trend."""
+SURE_BELOW = 0.05
 
 
 class TrendPoint(NamedTuple):
@@ -29,6 +33,13 @@ class TrendMark(NamedTuple):
 
     place: int
     words: str
+
+
+class Slide(NamedTuple):
+    """Whether a figure drifts, in words; `ends` of the line to draw (place, value) when it does."""
+
+    words: str
+    ends: tuple[tuple[int, float], ...] = ()
 
 
 class Trends(NamedTuple):
@@ -75,22 +86,28 @@ def points(trends: Trends, figure: str) -> list[TrendPoint]:
     ]
 
 
-def slide(shown: Sequence[TrendPoint]) -> str:
-    """Say whether a figure slides: the mean of the last third of the runs against the first third's interval."""
-    values = [point.measured for point in shown if point.measured is not None and point.measured.value is not None]
-    if len(values) < FEWEST_FOR_A_SLIDE:
-        return "Too few runs to see a slide"
-    third = max(len(values) // 3, 1)
-    first, last = (_mean(part) for part in (values[:third], values[-third:]))
-    low, high = values[0].low, values[0].high
-    change = f"from {first:.0%} to {last:.0%}" if max(first, last) <= 1 else f"from {first:.3g} to {last:.3g}"
-    if low is None or high is None or low <= last <= high:
-        return f"No slide: {change}, within what one run's interval spans"
-    return f"{'Rose' if last > first else 'Fell'} {change} over {len(values)} runs"
+def slide_of(shown: Sequence[TrendPoint]) -> Slide:
+    """Return whether a figure drifts from run to run (Mann-Kendall), and by how much over the runs shown (Sen)."""
+    drawn = [(point.place, value) for point in shown if (value := _value(point)) is not None]
+    if len(drawn) < FEWEST_FOR_A_SLIDE:
+        return Slide(f"Too few runs to see a slide: {len(drawn)} of the {FEWEST_FOR_A_SLIDE} that it takes")
+    values = [value for _, value in drawn]
+    found = monotone_trend(values)
+    steps = len(values) - 1
+    middle = median(value - found.slope * step for step, value in enumerate(values))
+    ends = ((drawn[0][0], middle), (drawn[-1][0], middle + found.slope * steps))
+    scale, form, unit = (100, "+.1f", " points") if max(abs(value) for value in values) <= 1 else (1, "+.3g", "")
+    drift, low, high = (one * steps * scale for one in (found.slope, found.low, found.high))
+    tested = f"95% interval {low:{form}} to {high:{form}}, p = {found.p_value:.2g}"
+    if found.p_value >= SURE_BELOW:
+        return Slide(f"No slide over {len(values)} runs (drift {drift:{form}}{unit}, {tested})")
+    changed = " The set changed in between." if len({point.set_version for point in shown}) > 1 else ""
+    word = "Rises" if found.slope > 0 else "Falls" if found.slope < 0 else "Drifts"
+    return Slide(f"{word} by {abs(drift):{form[1:]}}{unit} over {len(values)} runs ({tested}).{changed}", ends)
 
 
-def _mean(values: Sequence[Measured]) -> float:
-    return sum(one.value or 0.0 for one in values) / len(values)
+def _value(point: TrendPoint) -> float | None:
+    return point.measured.value if point.measured is not None else None
 
 
 def _figures(runs: Sequence[RunSummary]) -> tuple[str, ...]:

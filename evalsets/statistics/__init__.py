@@ -12,6 +12,8 @@ from evalsets.statistics.paired import (
 )
 from evalsets.statistics.power import smallest_detectable_drop
 from evalsets.statistics.rates import Interval, clopper_pearson_interval, wilson_interval
+from evalsets.statistics.student import t_quantile
+from evalsets.statistics.trend import Trend, monotone_trend
 from evalsets.statistics.weighted import WeightedRate, weighted_rate
 
 bca_interval = mean_interval
@@ -22,6 +24,7 @@ __all__ = [
     "Interval",
     "Movement",
     "PairedComparison",
+    "Trend",
     "WeightedRate",
     "agreement",
     "bca_interval",
@@ -35,8 +38,10 @@ __all__ = [
     "mcnemar_exact",
     "mcnemar_mid_p",
     "mean_interval",
+    "monotone_trend",
     "sign_flip_p",
     "smallest_detectable_drop",
+    "t_quantile",
     "weighted_rate",
     "wilson_interval",
 ]

@@ -250,3 +250,30 @@ def test_weighted_rates_equal_statsmodels_and_know_their_worth() -> None:
 def test_an_inclusion_probability_of_zero_is_refused() -> None:
     with pytest.raises(BadInputError, match="above 0"):
         statistics.weighted_rate([True, False], [0.5, 0.0])
+
+
+@pytest.mark.parametrize("size", [2, 5, 8, 10])
+def test_the_trend_of_a_short_series_has_scipys_exact_p_and_slope(size: int) -> None:
+    values = [float(value) for value in np.random.default_rng(size).permutation(size)]
+    found = statistics.monotone_trend(values)
+    order = list(range(size))
+    assert found.p_value == pytest.approx(stats.kendalltau(order, values, method="exact").pvalue)
+    expected = stats.theilslopes(values, alpha=0.95)
+    assert found.slope == pytest.approx(expected.slope)
+    assert found.low <= expected.low_slope
+    assert found.high >= expected.high_slope
+
+
+def test_the_trend_of_a_long_series_with_ties_is_near_scipys_p_and_on_the_safe_side() -> None:
+    values = [float(value) for value in np.random.default_rng(3).integers(0, 6, 60) + np.arange(60) // 20]
+    found = statistics.monotone_trend(values)
+    expected = stats.kendalltau(range(60), values, method="asymptotic").pvalue
+    assert expected <= found.p_value <= expected * 1.1 + 1e-6
+    assert statistics.monotone_trend([0.5] * 9).p_value == 1
+
+
+@pytest.mark.parametrize("freedom", [5, 8.5, 30, 1000])
+@pytest.mark.parametrize("confidence", [0.95, 0.99])
+def test_students_quantile_is_within_a_hundredth_of_scipys(confidence: float, freedom: float) -> None:
+    expected = stats.t.ppf((1 + confidence) / 2, freedom)
+    assert statistics.t_quantile(confidence, freedom) == pytest.approx(expected, rel=0.01)

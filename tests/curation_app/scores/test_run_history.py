@@ -11,7 +11,7 @@ from curation_app.service.item_reading import read_item
 from curation_app.service.playing import Knobs, play_question, play_set
 from curation_app.service.run_history import baseline_summary, keep_report, load_report, stored_runs, unreadable
 from curation_app.service.run_summaries import SUMMARY_SUFFIX, Measured
-from curation_app.service.trending import points, read_trends, slide
+from curation_app.service.trending import TrendPoint, points, read_trends, slide_of
 from evalsets.errors import BadInputError
 from evalsets.report import Report
 from evalsets.statistics import wilson_interval
@@ -142,12 +142,18 @@ def test_trends_mark_the_baseline_and_tell_too_few_runs_apart_from_a_slide(demo:
     assert [mark.words for mark in trends.marks] == ["baseline"]
     shown = points(trends, "retrieval_miss")
     assert all(point.measured is not None for point in shown)
-    assert slide(shown) == "Too few runs to see a slide"
-    falling = [
-        shown[0]._replace(measured=Measured(value=value, low=value - 0.05, high=value + 0.05))
-        for value in (0.9, 0.88, 0.8, 0.7, 0.6, 0.55)
-    ]
-    assert slide(falling).startswith("Fell from 89% to 57%")
+    assert slide_of(shown).words == "Too few runs to see a slide: 2 of the 5 that it takes"
+
+    def drawn(*values: float) -> list[TrendPoint]:
+        return [shown[0]._replace(place=place, measured=Measured(value=value)) for place, value in enumerate(values, 1)]
+
+    falling = slide_of(drawn(0.9, 0.88, 0.8, 0.7, 0.6, 0.55))
+    assert falling.words.startswith("Falls by 40.0 points over 6 runs (95% interval -50.0 to -25.0, p = 0.0028)")
+    assert [place for place, _ in falling.ends] == [1, 6]
+    assert falling.ends[0][1] > falling.ends[1][1]
+    level = slide_of(drawn(0.5, 0.6, 0.4, 0.55, 0.45, 0.5))
+    assert level.words.startswith("No slide over 6 runs")
+    assert not level.ends
 
 
 def test_the_playground_scores_as_the_runner_does(demo: Any) -> None:
