@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from ingest.settings import SignalSettings
 from ingest.signals.declining import decline_kinds
-from ingest.signals.rephrasing import similarity_verdicts
+from ingest.signals.rephrase_columns import rephrase_columns
 from ingest.signals.support import answer_support
 
 
@@ -18,15 +18,8 @@ class SignalColumns:
 
     def rephrase(self, earlier: pa.Array, later: pa.Array) -> pa.Array:
         """Return a struct of kind and score for each pair of questions, both null where it is no rephrase."""
-        verdicts = similarity_verdicts(
-            earlier.to_pylist(), later.to_pylist(), embeddings=self._embeddings, strictness=self._strictness
-        )
-        return pa.StructArray.from_arrays(
-            [
-                pa.array([verdict and verdict.kind for verdict in verdicts], pa.string()),
-                pa.array([verdict and verdict.score for verdict in verdicts], pa.float64()),
-            ],
-            names=["kind", "score"],
+        return rephrase_columns(
+            _whole(earlier), _whole(later), embeddings=self._embeddings, strictness=self._strictness
         )
 
     def declining(self, answers: pa.Array) -> pa.Array:
@@ -43,3 +36,9 @@ class SignalColumns:
             ],
             names=["share", "figure"],
         )
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
+    """Return a column in one piece: DuckDB hands on chunked arrays, Spark plain ones."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return whole.cast(pa.string())

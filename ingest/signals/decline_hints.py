@@ -2,35 +2,35 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from evalsets.languages import LANGUAGES, language_table
 from ingest.signals.cues import expression
 
-
-class DeclineHints(NamedTuple):
-    """Two expressions, either of which finds what the refusal detector may call declining, and a little more."""
-
-    first: str
-    second: str
+_ALWAYS, _NEVER = "", "^\x00$"
 
 
-_TOGETHER = 5
-"""How many languages one expression can hold before RE2 falls back from its fast automaton to a slow one."""
-_NEVER = "^\x00$"
+def decline_hints(languages: Sequence[str] = LANGUAGES) -> dict[str, str]:
+    """Make the hints from the detector's own tables of `languages`, by the place that each has in the SQL.
 
-
-def decline_hints(languages: Sequence[str] = LANGUAGES) -> DeclineHints:
-    """Make the hints from the detector's own tables of `languages`.
-
-    The detector looks at sentences, these at raw text; and neither looks ahead, which RE2 cannot do.
+    `decline_cue` finds the few answers that need a look, `decline_en` and its like look at them: what may decline has a
+    match of the first and of one of the others. One expression for all languages would be too large for RE2's fast
+    automaton. The detector looks at sentences, these at raw text; and none looks ahead, which RE2 cannot do.
     """
-    return DeclineHints(_hint(languages[:_TOGETHER]), _hint(languages[_TOGETHER:]) if languages[_TOGETHER:] else _NEVER)
+    hints = {f"decline_{code}": _hint(code) if code in languages else _NEVER for code in LANGUAGES}
+    if len(languages) > 1:
+        return {**hints, "decline_cue": _cues(languages)}
+    (only,) = languages
+    return {**hints, "decline_cue": _hint(only), f"decline_{only}": _ALWAYS}
 
 
-def _hint(languages: Sequence[str]) -> str:
-    tables = [language_table(code) for code in languages]
-    patterns = [pattern.pattern for table in tables for pattern in (table.abstention, table.policy)]
+def _cues(languages: Sequence[str]) -> str:
+    cues = sorted({cue for code in languages for cue in language_table(code).cues})
+    return expression([re.escape(cue).replace("\\ ", r"\s").replace("\\'", "'") for cue in cues])
+
+
+def _hint(code: str) -> str:
+    table = language_table(code)
+    patterns = (table.abstention.pattern, table.policy.pattern)
     return expression([_anywhere(_unbounded(_without_lookaround(pattern))) for pattern in patterns])
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalsets.refusals import detect_refusal
+from evalsets.refusals import read_refusal
 
 
 def decline_kinds(answers: Sequence[str | None]) -> list[str | None]:
@@ -14,7 +14,7 @@ def decline_kinds(answers: Sequence[str | None]) -> list[str | None]:
             kinds.append(None)
             continue
         if answer not in known:
-            kind = str(detect_refusal(answer).kind)
+            kind = str(read_refusal(answer).kind)
             known[answer] = None if kind == "none" else kind
         kinds.append(known[answer])
     return kinds

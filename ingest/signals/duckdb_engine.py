@@ -55,5 +55,8 @@ def _register(connection: duckdb.DuckDBPyConnection, columns: SignalColumns) -> 
     number = next(_numbers)
     for name, given, function, types, returned in functions:
         own = f"{name}_{number}"
-        connection.create_function(own, function, [*types], returned, type=_ARROW, null_handling=_SPECIAL)
+        # Said to have side effects, lest a filter on the result works it out twice.
+        connection.create_function(
+            own, function, [*types], returned, type=_ARROW, null_handling=_SPECIAL, side_effects=True
+        )
         connection.execute(f"CREATE OR REPLACE TEMP MACRO {name}({given}) AS {own}({given})")

@@ -1,6 +1,8 @@
 """What is measured on two consecutive questions to tell a rephrase from a follow-up."""
 
+import re
 from collections.abc import Mapping, Sequence
+from enum import IntFlag
 from functools import lru_cache
 from math import log
 from typing import NamedTuple
@@ -32,6 +34,8 @@ LEXICAL_FEATURES: Mapping[str, str] = {
     "earlier_content": "content words of the earlier question over 8, at most 1",
     "follows_on": "1 when the later question goes on: what about, another, also, thanks ...",
 }
+RAPIDFUZZ_FEATURES = tuple(LEXICAL_FEATURES)[:3]
+COUNTED_FEATURES = tuple(LEXICAL_FEATURES)[3:]
 MEANING_FEATURES: Mapping[str, str] = {
     "meaning_alike": "cosine of the sentence embeddings",
     "meaning_beyond_words": "that cosine times the share of earlier content words that are gone",
@@ -54,7 +58,10 @@ _ASKING_TEXT = """
 what which who whom whose when where why how is are was were do does did can could will would should
 """
 _ASKING = frozenset(_ASKING_TEXT.split())
-_NO_MARKS = str.maketrans(dict.fromkeys('?!.,;:()[]{}<>/\\|"*_#=+~`', " "))
+RETRY_MARKS = "?!.,;:\"'()-"
+"""Marks that a question sent again may have more or fewer of."""
+RETRY_OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|well|so)\b[ ,.:;!?-]*")
+NO_MARKS = str.maketrans(dict.fromkeys('?!.,;:()[]{}<>/\\|"*_#=+~`', " "))
 _SUFFIXES = {"ings": "", "ing": "", "ies": "y", "ied": "y", "edly": "", "ed": "", "es": "", "ly": "", "'s": "", "s": ""}
 _SHORTEST_STEM = 3
 
@@ -73,6 +80,12 @@ def folded_question(text: str) -> str:
     return " ".join(text.replace("\u2019", "'").lower().split())
 
 
+def may_share_content(earlier: str, later: str) -> bool:
+    """Tell whether two folded questions share a content word, or one of them has none."""
+    a, b = _read(earlier).content, _read(later).content
+    return not a or not b or not a.isdisjoint(b)
+
+
 def lexical_features(earlier: Sequence[str], later: Sequence[str]) -> Numbers:
     """Measure pairs of folded questions; one row a pair, the columns in the order of LEXICAL_FEATURES."""
     alike = [
@@ -80,7 +93,7 @@ def lexical_features(earlier: Sequence[str], later: Sequence[str]) -> Numbers:
         for scorer in (fuzz.token_set_ratio, fuzz.token_sort_ratio, fuzz.ratio)
     ]
     counted = np.array([_counted(_read(a), _read(b)) for a, b in zip(earlier, later, strict=True)], dtype=np.float64)
-    return np.column_stack([*alike, counted.reshape(len(earlier), len(LEXICAL_FEATURES) - len(alike))])
+    return np.column_stack([*alike, counted.reshape(len(earlier), len(COUNTED_FEATURES))])
 
 
 def with_meaning(lexical: Numbers, cosines: Numbers) -> Numbers:
@@ -111,8 +124,8 @@ def _counted(a: _Question, b: _Question) -> tuple[float, ...]:
 
 @lru_cache(maxsize=20_000)
 def _read(question: str) -> _Question:
-    words = question.translate(_NO_MARKS).split()
-    stems = tuple(map(_stem, words))
+    words = question.translate(NO_MARKS).split()
+    stems = tuple(map(stem, words))
     return _Question(
         stems,
         without_pointing=frozenset(stem for stem in stems if stem not in _POINTING),
@@ -134,8 +147,48 @@ _OPENINGS = (["and"], ["thanks"], ["great"], ["interesting"], ["oh"], ["yes"])
 _WHAT, _ABOUT = (["what"], ["how"]), (["about"], ["else"])
 
 
+class Trait(IntFlag):
+    """What the features ask of a word; the bits from `ASKING_SHIFT` number the question word that it is."""
+
+    NAMES = 1
+    """Its stem is no pronoun."""
+    CONTENT = 2
+    POINTS = 4
+    FOLLOWS_ON = 8
+    INTERJECTION = 16
+    WHAT = 32
+    ABOUT = 64
+    TELL = 128
+    ME = 256
+    OPENS = 512
+    RETRIES = 1024
+    """May open a question that is sent again."""
+
+
+ASKING_SHIFT = 12
+_ASKING_NUMBERS = {word: number for number, word in enumerate(sorted(_ASKING), start=1)}
+
+
+def word_traits(word: str) -> int:
+    """Return the Trait bits of a word, with the number of the question word above them."""
+    is_so = {
+        Trait.NAMES: stem(word) not in _POINTING,
+        Trait.CONTENT: word not in _FUNCTION,
+        Trait.POINTS: word in _POINTING,
+        Trait.FOLLOWS_ON: word in FOLLOWING_ON,
+        Trait.INTERJECTION: word in INTERJECTIONS,
+        Trait.WHAT: [word] in _WHAT,
+        Trait.ABOUT: [word] in _ABOUT,
+        Trait.TELL: word == "tell",
+        Trait.ME: word == "me",
+        Trait.OPENS: [word] in _OPENINGS,
+        Trait.RETRIES: RETRY_OPENING.match(word) is not None,
+    }
+    return sum(trait for trait, holds in is_so.items() if holds) | _ASKING_NUMBERS.get(word, 0) << ASKING_SHIFT
+
+
 @lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Take a common English ending off, so that `refunds`, `refunded` and `refunding` are one word."""
     for suffix, instead in _SUFFIXES.items():
         if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:

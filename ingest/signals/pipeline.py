@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evalsets.languages import LANGUAGES
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.signals.cues import COMPLAINT, CORRECTION, DOUBT, HAND_OFF, expression
-from ingest.signals.decline_hints import DeclineHints, decline_hints
+from ingest.signals.decline_hints import decline_hints
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import LATE_SIGNALS, STAGES, Signal, enabled_signals, stage_sql
 
@@ -90,7 +90,7 @@ def union_of(signals: Sequence[Signal]) -> str:
 
 
 def _values(
-    signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares, hints: DeclineHints
+    signals: SignalSettings, queue: QueueSettings, *, now: datetime, shares: Shares, hints: dict[str, str]
 ) -> dict[str, Value]:
     return {
         "now_us": int(now.timestamp() * 1_000_000),
@@ -105,8 +105,7 @@ def _values(
         "corrected": expression((*CORRECTION, *DOUBT)),
         "any_cue": expression((*CORRECTION, *DOUBT, *COMPLAINT, *HAND_OFF)),
         "hand_off": expression(HAND_OFF),
-        "decline_hint": hints.first,
-        "decline_hint_more": hints.second,
+        **hints,
         "seed": f"{queue.seed}:",
         "ungrounded_below": signals.ungrounded_below,
         "frequent_users": signals.frequent_users,

@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from math import log
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from rapidfuzz import fuzz
 from rapidfuzz.process import cpdist
 
@@ -16,21 +18,27 @@ from ingest.signals.cues import CORRECTION, DOUBT, expression
 from ingest.signals.pair_features import (
     LEXICAL_FEATURES,
     MEANING_FEATURES,
+    RETRY_MARKS,
+    RETRY_OPENING,
     Numbers,
     folded_question,
     lexical_features,
+    may_share_content,
     with_meaning,
 )
 
 _CORRECTED = re.compile(expression((*CORRECTION, *DOUBT)))
-_OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|well|so)\b[ ,.:;!?-]*")
-_NO_MARKS = str.maketrans(dict.fromkeys("?!.,;:\"'()-", " "))
-_LONGEST = 400
+_NO_MARKS = str.maketrans(dict.fromkeys(RETRY_MARKS, " "))
+LONGEST = 400
 """Letters of a question that are compared: pasted documents are no questions, and would be slow."""
-_HOPELESS, _MAY_BE_SAME, _NEARLY_ALL = 42.0, 70.0, 90.0
+HOPELESS, MAY_BE_SAME, NEARLY_ALL = 42.0, 70.0, 90.0
 """rapidfuzz token_set_ratio below which, and (the last) from which, the weights would only confirm what it says: on the
 development data 2% of the rephrases they find lie below, and they call 99% of the pairs above."""
 CORRECTED_SCORE = 0.8
+
+
+KINDS = ("restated", "reworded", "corrected", "repeated")
+KindNumbers = npt.NDArray[np.int8]
 
 
 class Verdict(NamedTuple):
@@ -48,9 +56,19 @@ class Head(NamedTuple):
     weights: Mapping[str, float]
     threshold: float
 
-    def probabilities(self, features: Numbers, names: Sequence[str]) -> Numbers:
+    def stricter_threshold(self, strictness: float) -> float:
+        """Return the threshold with its odds multiplied."""
+        odds = strictness * self.threshold / (1 - self.threshold)
+        return odds / (1 + odds)
+
+    def least_logit(self, strictness: float) -> float:
+        """Return what intercept and weighted features must come to."""
+        threshold = self.stricter_threshold(strictness)
+        return log(threshold / (1 - threshold))
+
+    def probabilities(self, features: Numbers, names: Iterable[str]) -> Numbers:
         """Return the probability of each row, columns named by `names`."""
-        logits = self.intercept + features @ np.array([self.weights.get(name, 0.0) for name in names])
+        logits = self.intercept + features @ np.array([self.weights[name] for name in names])
         return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float64)
 
 
@@ -81,8 +99,8 @@ def rephrase_verdicts(
     `embeddings` names a sentence model and adds meaning to words. `strictness` multiplies the odds at which a pair is
     believed: above 1 fewer rephrases are called, below 1 more.
     """
-    first = [folded_question((text or "")[:_LONGEST]) for text in earlier]
-    second = [folded_question((text or "")[:_LONGEST]) for text in later]
+    first = [folded_question((text or "")[:LONGEST]) for text in earlier]
+    second = [folded_question((text or "")[:LONGEST]) for text in later]
     corrected = [a != b and bool(a) and _CORRECTED.search(b) is not None for a, b in zip(first, second, strict=True)]
     alike = similarity_verdicts(
         [None if is_corrected else text for text, is_corrected in zip(first, corrected, strict=True)],
@@ -101,53 +119,93 @@ def similarity_verdicts(
 ) -> list[Verdict | None]:
     """Judge pairs of folded questions by what they have in common, cues aside; None for what is no rephrase.
 
-    Three steps, each cheaper than what it saves: pairs with hardly a word in common are none, pairs with nearly all
-    words in common are restated, and what lies between is weighed.
+    Pairs with hardly a word, or no content word, in common are none; pairs with nearly all words in common are
+    restated; what lies between is weighed. `rephrase_columns` does the same for pairs by the million.
     """
     verdicts: list[Verdict | None] = [None] * len(first)
-    places = [place for place, (a, b) in enumerate(zip(first, second, strict=True)) if a and b]
-    earlier = [(first[place] or "")[:_LONGEST] for place in places]
-    later = [(second[place] or "")[:_LONGEST] for place in places]
-    alike = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio, workers=-1)) if places else np.zeros(0)
-    is_open = np.full(len(places), fill_value=True) if embeddings else alike >= _HOPELESS
-    for index in np.flatnonzero(alike >= _MAY_BE_SAME):
-        if _bare(earlier[index]) == _bare(later[index]):
-            verdicts[places[index]] = Verdict("repeated", 1.0)
-        elif alike[index] >= _NEARLY_ALL:
-            verdicts[places[index]] = Verdict("restated", round(float(alike[index]) / 100, 3))
-        is_open[index] = verdicts[places[index]] is None
-    open_at = np.flatnonzero(is_open)
-    if open_at.size:
-        weighed = _weighed([earlier[i] for i in open_at], [later[i] for i in open_at], embeddings, strictness)
-        for index, verdict in zip(open_at, weighed, strict=True):
-            verdicts[places[index]] = verdict
+    places = [
+        place
+        for place, (a, b) in enumerate(zip(first, second, strict=True))
+        if a and b and (embeddings or may_share_content(a[:LONGEST], b[:LONGEST]))
+    ]
+    judged = judge(
+        [(first[place] or "")[:LONGEST] for place in places],
+        [(second[place] or "")[:LONGEST] for place in places],
+        embeddings=embeddings,
+        strictness=strictness,
+    )
+    for place, verdict in zip(places, judged, strict=True):
+        verdicts[place] = verdict
     return verdicts
 
 
-def _weighed(earlier: Sequence[str], later: Sequence[str], embeddings: str, strictness: float) -> list[Verdict | None]:
-    model = rephrase_model(with_embeddings=bool(embeddings))
-    features, names = lexical_features(earlier, later), list(LEXICAL_FEATURES)
-    if embeddings:
-        features = with_meaning(features, cosines(earlier, later, embeddings))
-        names += MEANING_FEATURES
-    restated, reworded = (_margin(head, features, names, strictness) for head in model)
-    kinds = np.where(restated >= reworded, "restated", "reworded")
-    margins = np.maximum(restated, reworded)
+def judge(
+    earlier: Sequence[str], later: Sequence[str], *, embeddings: str = "", strictness: float = 1.0
+) -> list[Verdict | None]:
+    """Judge pairs of folded questions that may share content."""
+    if not earlier:
+        return []
+    alike = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio, workers=-1), dtype=np.float64)
+    kinds, scores = plain_likeness(earlier, later, alike)
+    is_open = kinds < 0 if embeddings else (kinds < 0) & (alike >= HOPELESS)
+    open_at = np.flatnonzero(is_open)
+    if open_at.size:
+        features, names = _measured([earlier[int(i)] for i in open_at], [later[int(i)] for i in open_at], embeddings)
+        model = rephrase_model(with_embeddings=bool(embeddings))
+        kinds[open_at], scores[open_at] = weigh(features, names, model, strictness)
     return [
-        Verdict(str(kind), round(0.5 + float(margin) / 2, 3)) if margin >= 0 else None
-        for kind, margin in zip(kinds, margins, strict=True)
+        Verdict(KINDS[kind], float(score)) if kind >= 0 else None for kind, score in zip(kinds, scores, strict=True)
     ]
+
+
+def plain_likeness(
+    earlier: Sequence[str],
+    later: Sequence[str],
+    word_sets: Numbers,
+    may_be_repeated: npt.NDArray[np.bool_] | None = None,
+) -> tuple[KindNumbers, Numbers]:
+    """Tell what is repeated, or restated with nearly all words in common; -1 for what has to be weighed.
+
+    `word_sets` is rapidfuzz token_set_ratio, 0 to 100. Kinds are places in KINDS. `may_be_repeated` is False where that
+    is known not to be.
+    """
+    kinds, scores = np.full(len(earlier), -1, dtype=np.int8), np.zeros(len(earlier))
+    nearly_all = np.flatnonzero(word_sets >= NEARLY_ALL)
+    kinds[nearly_all] = KINDS.index("restated")
+    scores[nearly_all] = [round(float(word_sets[index]) / 100, 3) for index in nearly_all]
+    may_be_same = word_sets >= MAY_BE_SAME if may_be_repeated is None else may_be_repeated & (word_sets >= MAY_BE_SAME)
+    for index in map(int, np.flatnonzero(may_be_same)):
+        if earlier[index] == later[index] or _bare(earlier[index]) == _bare(later[index]):
+            kinds[index], scores[index] = KINDS.index("repeated"), 1.0
+    return kinds, scores
+
+
+def weigh(
+    features: Numbers, names: Iterable[str], model: RephraseModel, strictness: float
+) -> tuple[KindNumbers, Numbers]:
+    """Weigh what was measured, columns named by `names`; -1 where neither head believes in a rephrase."""
+    restated, reworded = (_margin(head, features, names, strictness) for head in model)
+    margins = np.maximum(restated, reworded)
+    scores = np.array([round(0.5 + float(margin) / 2, 3) if margin >= 0 else 0.0 for margin in margins])
+    kinds = np.where(restated >= reworded, KINDS.index("restated"), KINDS.index("reworded"))
+    return np.where(margins >= 0, kinds, -1).astype(np.int8), scores
+
+
+def _measured(earlier: Sequence[str], later: Sequence[str], embeddings: str) -> tuple[Numbers, tuple[str, ...]]:
+    features, names = lexical_features(earlier, later), tuple(LEXICAL_FEATURES)
+    if not embeddings:
+        return features, names
+    return with_meaning(features, cosines(earlier, later, embeddings)), (*names, *MEANING_FEATURES)
 
 
 def _bare(question: str) -> str:
     """Drop what a retry may add: marks, and an opening such as `hm`, `hello` or `again:`."""
-    return " ".join(_OPENING.sub("", question).translate(_NO_MARKS).split())
+    return " ".join(RETRY_OPENING.sub("", question).translate(_NO_MARKS).split())
 
 
-def _margin(head: Head, features: Numbers, names: Sequence[str], strictness: float) -> Numbers:
+def _margin(head: Head, features: Numbers, names: Iterable[str], strictness: float) -> Numbers:
     """Return how far each probability lies above the threshold, as a share of the way to 1; negative below it."""
-    odds = strictness * head.threshold / (1 - head.threshold)
-    threshold = odds / (1 + odds)
+    threshold = head.stricter_threshold(strictness)
     return np.asarray((head.probabilities(features, names) - threshold) / (1 - threshold), dtype=np.float64)
 
 

@@ -1,5 +1,6 @@
 """How much of each answer stands in the text retrieved for it, for whole columns at once."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,13 @@ def _support(answer: str, text: str) -> Support | None:
     share = token_precision(answer, [text])
     if share is None:
         return None
-    known = {*numbers(text), *tokens(text)}
-    missing = [figure for figure in numbers(answer) if figure not in known]
-    return Support(round(share, 4), missing[0] if missing else None)
+    return Support(round(share, 4), _missing_figure(answer, text))
+
+
+def _missing_figure(answer: str, text: str) -> str | None:
+    figures = numbers(answer) if _DIGIT.search(answer) or not answer.isascii() else []
+    known = {*numbers(text), *tokens(text)} if figures else frozenset()
+    return next((figure for figure in figures if figure not in known), None)
+
+
+_DIGIT = re.compile(r"\d")

@@ -58,5 +58,11 @@ def test_an_answer_the_detector_calls_declining_is_never_passed_over_by_the_hint
     hints = decline_hints()
     for answer in answers:
         if detect_refusal(answer).is_refusal:
-            query = "SELECT regexp_matches($1, $2) OR regexp_matches($1, $3)"
-            assert duckdb.execute(query, [answer, hints.first, hints.second]).fetchall() == [(True,)]
+            found = {
+                name for name, hint in hints.items() if duckdb.execute(_MATCHES, [answer, hint]).fetchall() == [(True,)]
+            }
+            assert "decline_cue" in found, answer
+            assert found - {"decline_cue"}, answer
+
+
+_MATCHES = "SELECT regexp_matches($1, $2)"

@@ -2,9 +2,8 @@
 SELECT
     source,
     session_id,
-    count(*) AS turns,
-    min(user_id) <> max(user_id) AS is_shared
-FROM logs
-WHERE session_id IS NOT NULL
+    sum(turns) AS turns,
+    count(user_id) > 1 AS is_shared
+FROM visits
 GROUP BY source, session_id
-HAVING count(*) > :giant_session_turns
+HAVING sum(turns) > :giant_session_turns

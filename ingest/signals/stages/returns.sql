@@ -1,33 +1,61 @@
--- Users who left one session and soon asked again in a new one, with both questions.
-WITH following AS (
+-- Users who left one session and soon asked again in a new one: the last question there and the first one here.
+WITH visited AS (
     SELECT
-        interaction_id,
         source,
+        user_id,
         session_id,
-        unix_micros(asked_at) AS asked_us,
-        lead(interaction_id) OVER visits AS next_id,
-        lead(session_id) OVER visits AS next_session_id,
-        lead(unix_micros(asked_at)) OVER visits AS next_us
-    FROM logs
-    WHERE user_id IS NOT NULL AND session_id IS NOT NULL AND asked_at IS NOT NULL
-    WINDOW visits AS (PARTITION BY source, user_id ORDER BY asked_at, interaction_id)
+        last_us,
+        lead(session_id) OVER visit AS next_session_id,
+        lead(first_us) OVER visit AS next_us
+    FROM visits
+    WHERE user_id IS NOT NULL AND last_us IS NOT NULL
+    WINDOW visit AS (PARTITION BY source, user_id ORDER BY first_us, session_id)
 ),
 soon AS (
-    SELECT f.*
-    FROM following AS f
-    LEFT JOIN giants AS g ON g.source = f.source AND g.session_id = f.session_id
-    WHERE f.next_session_id <> f.session_id AND f.next_us - f.asked_us <= :rephrase_window_us AND g.turns IS NULL
+    SELECT v.*
+    FROM visited AS v
+    LEFT JOIN giants AS g ON g.source = v.source AND g.session_id = v.session_id
+    WHERE v.next_us >= v.last_us AND v.next_us - v.last_us <= :rephrase_window_us AND g.turns IS NULL
+),
+ends AS (
+    SELECT source, user_id, session_id, last_us AS asked_us FROM soon
+    UNION
+    SELECT source, user_id, next_session_id AS session_id, next_us AS asked_us FROM soon
+),
+asked AS (
+    SELECT
+        e.source,
+        e.user_id,
+        e.session_id,
+        e.asked_us,
+        min(l.interaction_id) AS first_id,
+        max(l.interaction_id) AS last_id,
+        min_by(trim(l.question), l.interaction_id) AS first_question,
+        max_by(trim(l.question), l.interaction_id) AS last_question
+    FROM ends AS e
+    JOIN logs AS l
+        ON l.source = e.source AND l.session_id = e.session_id AND l.user_id = e.user_id
+            AND unix_micros(l.asked_at) = e.asked_us
+    GROUP BY e.source, e.user_id, e.session_id, e.asked_us
 ),
 questions AS (
     SELECT
-        s.*,
-        substr(trim(a.question), 1, 300) AS question,
-        substr(trim(b.question), 1, 300) AS next_question,
-        lower(trim(a.question)) AS folded,
-        lower(trim(b.question)) AS next_folded
+        s.source,
+        s.session_id,
+        s.last_us AS asked_us,
+        s.next_us,
+        a.last_id AS interaction_id,
+        a.last_question AS question,
+        lower(a.last_question) AS folded,
+        b.first_id AS next_id,
+        b.first_question AS next_question,
+        lower(b.first_question) AS next_folded
     FROM soon AS s
-    JOIN logs AS a ON a.interaction_id = s.interaction_id
-    JOIN logs AS b ON b.interaction_id = s.next_id
+    JOIN asked AS a
+        ON a.source = s.source AND a.user_id = s.user_id AND a.session_id = s.session_id AND a.asked_us = s.last_us
+    JOIN asked AS b
+        ON b.source = s.source AND b.user_id = s.user_id AND b.session_id = s.next_session_id
+            AND b.asked_us = s.next_us
 ),
 paired AS (
     SELECT
@@ -42,9 +70,9 @@ SELECT
     source,
     session_id AS session_key,
     asked_us,
-    question,
+    substr(question, 1, 300) AS question,
     next_id,
-    next_question,
+    substr(next_question, 1, 300) AS next_question,
     next_us,
     CASE WHEN is_corrected THEN 'corrected' ELSE pair.kind END AS pair_kind,
     CASE WHEN is_corrected THEN 0.8 ELSE pair.score END AS pair_score

@@ -1,0 +1,158 @@
+"""The rephrases among millions of pairs: the verdicts of `rephrasing`, without looking closely at most pairs."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from rapidfuzz import fuzz
+from rapidfuzz.process import cpdist
+
+from ingest.signals.pair_columns import Bounds, Mask, PairColumn, compare, may_share_content
+from ingest.signals.pair_features import COUNTED_FEATURES, LEXICAL_FEATURES, Numbers
+from ingest.signals.question_columns import read_letters, read_questions
+from ingest.signals.rephrasing import (
+    HOPELESS,
+    KINDS,
+    LONGEST,
+    MAY_BE_SAME,
+    NEARLY_ALL,
+    Verdict,
+    plain_likeness,
+    rephrase_model,
+    similarity_verdicts,
+    weigh,
+)
+from ingest.signals.word_table import Places
+
+_SLACK = 1e-5
+"""rapidfuzz reckons in single precision."""
+
+
+def rephrase_columns(
+    earlier: pa.StringArray, later: pa.StringArray, *, embeddings: str = "", strictness: float = 1.0
+) -> pa.StructArray:
+    """Return a struct of kind and score for each pair of folded questions, both null where it is no rephrase."""
+    found = _Found(len(earlier))
+    if embeddings:
+        found.put_verdicts(np.arange(len(earlier)), _judged_plainly(earlier, later, embeddings, strictness))
+        return found.as_struct()
+    is_there = np.asarray(pc.and_(_is_filled(earlier), _is_filled(later)))
+    asked = np.flatnonzero(is_there)
+    if asked.size < len(earlier):
+        earlier, later = earlier.take(pa.array(asked)), later.take(pa.array(asked))
+    texts, a, b = _texts(earlier, later)
+    questions = read_questions(texts, longest=LONGEST)
+    is_plain = questions.is_plain[a] & questions.is_plain[b]
+    odd, open_at = np.flatnonzero(~is_plain), np.flatnonzero(is_plain & may_share_content(questions, a, b))
+    if odd.size:
+        few = pa.array(odd)
+        found.put_verdicts(asked[odd], _judged_plainly(earlier.take(few), later.take(few), "", strictness))
+    if open_at.size:
+        rows, back = np.unique(np.concatenate([a[open_at], b[open_at]]), return_inverse=True)
+        measured = compare(questions, read_letters(texts.take(pa.array(rows))), rows, *np.split(back, 2))
+        _judge_measured(found, asked[open_at], measured, _Strings(earlier, later, open_at), strictness)
+    return found.as_struct()
+
+
+class _Found:
+    """Verdicts as they come in, by the place of their pair."""
+
+    def __init__(self, pairs: int) -> None:
+        self._kinds = np.full(pairs, -1, dtype=np.int8)
+        self._scores = np.zeros(pairs)
+
+    def put(self, places: Places, kinds: npt.NDArray[np.int8], scores: Numbers) -> None:
+        self._kinds[places], self._scores[places] = kinds, scores
+
+    def put_verdicts(self, places: Places, verdicts: Sequence[Verdict | None]) -> None:
+        for place, verdict in zip(places, verdicts, strict=True):
+            if verdict:
+                self._kinds[place], self._scores[place] = KINDS.index(verdict.kind), verdict.score
+
+    def as_struct(self) -> pa.StructArray:
+        is_none = self._kinds < 0
+        kinds = pa.array(KINDS, pa.string()).take(pa.array(self._kinds, mask=is_none))
+        return pa.StructArray.from_arrays([kinds, pa.array(self._scores, mask=is_none)], names=["kind", "score"])
+
+
+class _Strings:
+    """The questions of the pairs at some places, as Python strings only where they are asked for."""
+
+    def __init__(self, earlier: pa.StringArray, later: pa.StringArray, places: Places) -> None:
+        self._columns, self._places = (earlier, later), places
+
+    def of(self, chosen: Places) -> tuple[list[str], list[str]]:
+        places = pa.array(self._places[chosen])
+        earlier, later = (column.take(places).to_pylist() for column in self._columns)
+        return earlier, later
+
+
+def _judge_measured(found: _Found, places: Places, measured: PairColumn, strings: _Strings, strictness: float) -> None:
+    """Let rapidfuzz read ever fewer of the pairs: the cheapest measure first, the dearest for what may still be one."""
+    bounds = measured.bounds
+    close = np.flatnonzero(_may_be_rephrase(measured.counted, bounds, strictness))
+    earlier, later = strings.of(close)
+    letters = _alike(fuzz.ratio, earlier, later) / 100
+    bounds = bounds.at(close)._replace(letters_at_least=letters)
+    closer = np.flatnonzero(_may_be_rephrase(measured.counted[close], bounds, strictness, letters=letters))
+    earlier, later = [earlier[i] for i in closer], [later[i] for i in closer]
+    close, letters = close[closer], letters[closer]
+    word_sets = _alike(fuzz.token_set_ratio, earlier, later)
+    kinds, scores = plain_likeness(earlier, later, word_sets, bounds.may_be_repeated[closer])
+    weighed = np.flatnonzero((kinds < 0) & (word_sets >= HOPELESS))
+    words = [[side[i] for i in weighed] for side in (earlier, later)]
+    features = np.column_stack(
+        [
+            word_sets[weighed] / 100,
+            _alike(fuzz.token_sort_ratio, *words) / 100,
+            letters[weighed],
+            measured.counted[close[weighed]],
+        ]
+    )
+    kinds[weighed], scores[weighed] = weigh(features, LEXICAL_FEATURES, rephrase_model(), strictness)
+    found.put(places[close], kinds, scores)
+
+
+def _alike(scorer: Callable[..., float], earlier: Sequence[str], later: Sequence[str]) -> Numbers:
+    return np.asarray(cpdist(earlier, later, scorer=scorer), dtype=np.float64) if earlier else np.zeros(0)
+
+
+def _may_be_rephrase(counted: Numbers, bounds: Bounds, strictness: float, *, letters: Numbers | None = None) -> Mask:
+    """Tell which pairs could be called a rephrase whatever rapidfuzz has yet to say of them."""
+    word_sets = bounds.word_sets_at_most + _SLACK
+    could_be = word_sets >= NEARLY_ALL / 100
+    could_be |= bounds.may_be_repeated & (word_sets >= MAY_BE_SAME / 100)
+    at_most = bounds.letters_at_most + _SLACK
+    for head in rephrase_model():
+        highest = head.intercept + counted @ np.array([head.weights[name] for name in COUNTED_FEATURES])
+        for name, low, high in (
+            ("word_sets_alike", HOPELESS / 100, word_sets),
+            ("sorted_words_alike", 0.0, at_most),
+            ("letters_alike", bounds.letters_at_least - _SLACK, at_most if letters is None else letters + _SLACK),
+        ):
+            highest = highest + np.maximum(head.weights[name] * low, head.weights[name] * high)
+        could_be |= highest >= head.least_logit(strictness) - _SLACK
+    return np.asarray(could_be & bounds.may_share_content & (word_sets >= HOPELESS / 100))
+
+
+def _judged_plainly(
+    earlier: pa.StringArray, later: pa.StringArray, embeddings: str, strictness: float
+) -> list[Verdict | None]:
+    return similarity_verdicts(earlier.to_pylist(), later.to_pylist(), embeddings=embeddings, strictness=strictness)
+
+
+def _is_filled(texts: pa.StringArray) -> pa.BooleanArray:
+    return pc.fill_null(pc.greater(pc.binary_length(texts), 0), fill_value=False)
+
+
+def _texts(earlier: pa.StringArray, later: pa.StringArray) -> tuple[pa.StringArray, Places, Places]:
+    """Return the texts of both columns and where each stands; in a session one's later is the next one's earlier."""
+    count = len(earlier)
+    rows = np.arange(count)
+    if count < 2:  # noqa: PLR2004 - one pair has no next
+        return pa.concat_arrays([earlier, later]), rows, rows + count
+    is_next = np.append(np.asarray(pc.equal(later.slice(0, count - 1), earlier.slice(1))), [False])
+    later_rows = np.where(is_next, rows + 1, count + np.cumsum(~is_next) - 1)
+    return pa.concat_arrays([earlier, later.filter(pa.array(~is_next))]), rows, later_rows
