@@ -31,7 +31,7 @@ from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of, union_of
 
 MEMORY_LIMIT = "1200MB"
-MINING_VERSION = "1"
+MINING_VERSION = "2"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
 _RETRIEVED_TEXTS = """
@@ -134,13 +134,20 @@ def _mine(
     ).fetchall()[0]
     connection.begin()
     replace_findings(connection, is_incremental=is_incremental)
-    forget_findings(connection)
+    if is_incremental and before.get("total") != str(total - _written_after(connection, int(before["ingest_id"]))):
+        forget_findings(connection)
     write_state(
-        connection, {"fingerprint": fingerprint, "ingest_id": str(newest), "has_shared": "1" if shared else "0"}
+        connection,
+        {
+            "fingerprint": fingerprint,
+            "ingest_id": str(newest),
+            "has_shared": "1" if shared else "0",
+            "total": str(total),
+        },
     )
     daily.update_signals(connection)
     connection.commit()
-    notes = tuple(_notes(connection))
+    notes = (*_notes(connection), *_sample_notes(total, signals))
     _gather_all_hits(connection, engine, what)
     best = shortlist(connection, queue)
     return MiningReport(
@@ -236,6 +243,21 @@ def _notes(connection: duckdb.DuckDBPyConnection) -> list[str]:
         "{} session ids are shared by several users and were not believed; turns were joined by user and idle gap.",
     )
     return [sentence.format(f"{count:,}") for sentence, count in zip(sentences, row, strict=True) if count and sentence]
+
+
+def _written_after(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> int:
+    """Count the interactions that later ingests wrote; none vanished when the others are as many as there were."""
+    query = "SELECT count(*) FROM interactions WHERE ingest_id > ?"
+    return int(connection.execute(query, [ingest_id]).fetchall()[0][0])
+
+
+def _sample_notes(total: int, signals: SignalSettings) -> list[str]:
+    if "ungrounded" in signals.disabled or total <= signals.ungrounded_rows:
+        return []
+    return [
+        f"Ungrounded answers were looked for in about {signals.ungrounded_rows:,} of {total:,}, drawn by hash "
+        "(signals.ungrounded_rows)."
+    ]
 
 
 def _cut_notes(best: Shortlist, queue: QueueSettings) -> list[str]:

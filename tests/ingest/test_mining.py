@@ -83,6 +83,12 @@ def test_a_closed_session_that_ends_badly_is_abandoned(tmp_path: Path, last: dic
     assert why in reason(mined(store_of(tmp_path, [last, closing_turn()])), "log:001", "abandoned")
 
 
+def test_a_turn_that_was_abandoned_for_two_reasons_names_the_stronger_once(tmp_path: Path) -> None:
+    turns = [turn(1, "How do I pay?", error=None), turn(2, "How do I pay?", "", error="timeout"), closing_turn()]
+    signals = flagged(mined(store_of(tmp_path, turns)), "abandoned")["log:002"].signals
+    assert [hit.kind for hit in signals if hit.signal == "abandoned"] == ["error"]
+
+
 def test_a_session_that_may_still_go_on_is_not_abandoned(tmp_path: Path) -> None:
     assert not flagged(mined(store_of(tmp_path, [turn(1, "How do I pay?", DECLINED)])), "abandoned")
 

@@ -16,27 +16,37 @@ SELECT
     evidence_id
 FROM (
     SELECT
-        interaction_id,
-        source,
-        session_key,
-        CASE WHEN has_error THEN 'error'
-            WHEN is_empty_answer THEN 'empty'
-            WHEN stream_cut THEN 'cut'
-            WHEN declined IS NOT NULL AND declined <> 'partial' THEN 'declined'
-            ELSE 'wants_person' END AS kind,
-        '' AS evidence_id
-    FROM turns
-    WHERE ends_closed AND NOT is_giant AND coalesce(feedback, 0) <= 0
-        AND (has_error OR is_empty_answer OR stream_cut OR (declined IS NOT NULL AND declined <> 'partial')
-            OR wants_person)
-    UNION ALL
-    SELECT
-        next_id AS interaction_id,
-        source,
-        session_key,
-        CASE WHEN pair_kind IS NOT NULL THEN 'asked_again' ELSE 'wants_person' END AS kind,
-        interaction_id AS evidence_id
-    FROM turns
-    WHERE next_ends_closed AND NOT is_giant AND coalesce(next_feedback, 0) <= 0
-        AND (pair_kind IS NOT NULL OR next_wants_person)
-) AS endings
+        *,
+        row_number() OVER (
+            PARTITION BY interaction_id
+            ORDER BY CASE kind WHEN 'error' THEN 1 WHEN 'empty' THEN 2 WHEN 'asked_again' THEN 3 WHEN 'cut' THEN 4
+                WHEN 'declined' THEN 5 ELSE 6 END
+        ) AS place
+    FROM (
+        SELECT
+            interaction_id,
+            source,
+            session_key,
+            CASE WHEN has_error THEN 'error'
+                WHEN is_empty_answer THEN 'empty'
+                WHEN stream_cut THEN 'cut'
+                WHEN declined IS NOT NULL AND declined <> 'partial' THEN 'declined'
+                ELSE 'wants_person' END AS kind,
+            '' AS evidence_id
+        FROM turns
+        WHERE ends_closed AND NOT is_giant AND coalesce(feedback, 0) <= 0
+            AND (has_error OR is_empty_answer OR stream_cut OR (declined IS NOT NULL AND declined <> 'partial')
+                OR wants_person)
+        UNION ALL
+        SELECT
+            next_id AS interaction_id,
+            source,
+            session_key,
+            CASE WHEN pair_kind IS NOT NULL THEN 'asked_again' ELSE 'wants_person' END AS kind,
+            interaction_id AS evidence_id
+        FROM turns
+        WHERE next_ends_closed AND NOT is_giant AND coalesce(next_feedback, 0) <= 0
+            AND (pair_kind IS NOT NULL OR next_wants_person)
+    ) AS endings
+) AS ranked
+WHERE place = 1
