@@ -42,6 +42,7 @@ PAGES = (
     PageEntry("health", "Health"),
     PageEntry("trends", "Trends"),
     PageEntry("monitor", "Monitor"),
+    PageEntry("interactions", "Interactions", is_listed=False),
 )
 FIRST_PAGE = "queue"
 

@@ -18,6 +18,7 @@ _ASK_AGAIN = "ask_name_again"
 SCORES_RUN = "run"
 """The run that the Scores page shows; in the URL too."""
 ITEMS_PAGE = "items_page"
+INTERACTIONS_PAGE = "interactions_page"
 _ITEMS_OPENED = "items_opened"
 KEY_LISTENER = "key_listener"
 FREEZE_SET = "freeze_set"
@@ -182,6 +183,11 @@ def note_opened_item() -> None:
 def items_page_number() -> int:
     """Return the page of a run's items that is shown, from 1."""
     return int(st.session_state.get(ITEMS_PAGE) or 1)
+
+
+def interactions_page_number() -> int:
+    """Return the page of the interactions that is shown, from 1."""
+    return int(st.session_state.get(INTERACTIONS_PAGE) or 1)
 
 
 def keep_problem(text: str) -> None:

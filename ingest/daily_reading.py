@@ -64,6 +64,13 @@ class DailyChoices(NamedTuple):
     """Turns without a time, which no day holds."""
 
 
+class DaysOf(NamedTuple):
+    """When a model or prompt version was in use: its first day, and on how many days."""
+
+    first: date
+    number: int
+
+
 class WordCount(NamedTuple):
     """Questions that hold a word, in a recent and in an earlier span."""
 
@@ -128,14 +135,14 @@ def count_turns(connection: duckdb.DuckDBPyConnection) -> int:
     return int(connection.execute("SELECT coalesce(sum(interactions), 0) FROM daily_turns").fetchall()[0][0])
 
 
-def read_first_days(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str) -> dict[str, date]:
-    """Return the first day of each group of `by`, earliest first."""
+def read_days_of(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *, by: str) -> dict[str, DaysOf]:
+    """Return the days on which each group of `by` was met, the earliest first."""
     rows = connection.execute(
-        f"""SELECT {GROUPS[by]} AS part, min(day) AS first FROM daily_turns {_NARROWED}
+        f"""SELECT {GROUPS[by]} AS part, min(day) AS first, count(DISTINCT day) FROM daily_turns {_NARROWED}
         GROUP BY part ORDER BY first, part""",  # noqa: S608 - our own expressions
         filters._asdict(),
     ).fetchall()
-    return dict(rows)
+    return {part: DaysOf(first, days) for part, first, days in rows}
 
 
 def read_choices(connection: duckdb.DuckDBPyConnection) -> DailyChoices:

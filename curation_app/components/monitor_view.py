@@ -1,7 +1,7 @@
-"""The monitor on the screen: figures with what moved, days, prompt versions, growing topics; each opens its queue."""
+"""The monitor on the screen: figures with what moved, days, prompt versions, topics; each opens what it counts."""
 
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 import altair as alt
@@ -12,8 +12,9 @@ from curation_app.components.ink import ACCENT, GREY
 from curation_app.components.next_step import show_link
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.service.changes import Change
+from curation_app.service.growing_topics import GrowingTopic
 from curation_app.service.measures import MEASURES, Measure, amount_of, share_of, shown
-from curation_app.service.monitoring import Gauge, GrowingWord, MonitorView, VersionRow
+from curation_app.service.monitoring import Compared, Gauge, MonitorView, VersionRow
 from ingest.daily_reading import DailyChoices, DailyFilter, DayFigures
 
 _COLUMNS = 4
@@ -36,12 +37,15 @@ def choose_filter(choices: DailyChoices) -> DailyFilter:
     )
 
 
-def show_findings(view: MonitorView) -> None:
+def show_findings(view: MonitorView, topics: Sequence[GrowingTopic]) -> None:
     """Draw what moved by more than noise."""
-    if not view.findings:
+    findings = list(view.findings)
+    if topics:
+        findings.append("Asked about more than before: " + ", ".join(f"“{topic.phrase}”" for topic in topics[:4]))
+    if not findings:
         st.success("Nothing moved by more than noise.")
         return
-    st.markdown("\n".join(f"- **{markdown_text(finding, 300)}**" for finding in view.findings))
+    st.markdown("\n".join(f"- **{markdown_text(finding, 300)}**" for finding in findings))
 
 
 def show_gauges(view: MonitorView) -> None:
@@ -49,7 +53,7 @@ def show_gauges(view: MonitorView) -> None:
     for start in range(0, len(view.gauges), _COLUMNS):
         row = view.gauges[start : start + _COLUMNS]
         for column, gauge in zip(st.columns(_COLUMNS), row, strict=False):
-            with column.container(border=True):
+            with column.container(border=True, height="stretch"):
                 _show_gauge(gauge, view)
 
 
@@ -62,27 +66,55 @@ def show_days(view: MonitorView) -> None:
         bind="query-params", width=260,
     )  # fmt: skip
     gauge = next(gauge for gauge in view.gauges if gauge.measure.name == picked)
-    st.altair_chart(_day_chart(gauge, view), alt=f"{gauge.measure.title} by day")
+    picked_day = st.altair_chart(
+        _day_chart(gauge, view), alt=f"{gauge.measure.title} by day", on_select="rerun", key=f"days-{picked}"
+    )["selection"].get("day", [])
+    st.caption("Click a day to see what stands behind it.")
+    if picked_day:
+        on = datetime.fromtimestamp(picked_day[0]["day"] / 1000, UTC).date()
+        narrowed = view.compared.filters._replace(first_day=on, last_day=on)
+        open_behind(f"{gauge.measure.title} on {on:%d %B}: open", narrowed, **gauge.measure.behind())
 
 
-def show_versions(rows: Sequence[VersionRow], title: str) -> None:
+def show_versions(rows: Sequence[VersionRow], by: str, title: str, view: MonitorView) -> None:
     """Draw a table of prompt versions or models; what differs from the row before is marked."""
     if not rows:
         return
     st.markdown(f"**{title}**")
     table = pd.DataFrame([_version_row(row) for row in rows])
-    st.dataframe(table, hide_index=True, height="content")
-    st.caption("▲ ▼ mark what differs from the row before by more than noise (99% interval).")
+    numbers = {name: st.column_config.TextColumn(name, alignment="right") for name in table.columns[2:]}
+    cells = st.dataframe(
+        table, hide_index=True, height="content", column_config=numbers, on_select="rerun",
+        selection_mode="single-cell", key=f"cells-{by}",
+    )["selection"]["cells"]  # fmt: skip
+    st.caption(
+        "▲ ▼ mark what differs from the row before by more than noise (99% interval, no narrower than days vary). "
+        "Click a figure to see what stands behind it."
+    )
+    if cells:
+        place, title = cells[0]
+        measure = next((one for one in MEASURES if one.title == title), MEASURES[0])
+        only: Any = {by: rows[place].name}
+        narrowed = view.compared.filters._replace(**only)
+        label = f"{measure.title} of {rows[place].name or 'unknown'}: open"
+        open_behind(label, narrowed, **measure.behind())
 
 
-def show_words(words: Sequence[GrowingWord], view: MonitorView) -> None:
-    """Draw the words that more questions hold than before, each opening its questions."""
+def show_topics(topics: Sequence[GrowingTopic], compared: Compared) -> None:
+    """Draw what is asked about more than before, each phrase opening its questions."""
     st.markdown("**Asked about more than before**")
-    if not words:
-        st.caption("No word stands in more questions than before by more than noise.")
-        return
-    for word in words:
-        _queue_link(f"“{word.word}”: {word.recent} questions, {word.before} before", view, text=word.word)
+    days = (compared.last_day - compared.recent_from).days + 1
+    st.caption(
+        f"The last {days} days against the {(compared.recent_from - compared.before_from).days} before, as shares of "
+        "all questions. At most one in twenty of the words behind these is there by chance."
+    )
+    if not topics:
+        st.caption("Nothing is asked about more than before by more than chance.")
+    for topic in topics:
+        times = f"{topic.growth:.1f} times its share before" if topic.growth else "not asked before"
+        label = f"“{topic.phrase}”: {topic.recent:,} questions, {times} ({topic.before:,})"
+        open_behind(label, compared.filters, text=topic.phrase)
+        st.caption(f"for example: {markdown_text(topic.example, 160)}")
 
 
 def _telling(view: MonitorView) -> str:
@@ -102,29 +134,38 @@ def _show_gauge(gauge: Gauge, view: MonitorView) -> None:
         delta=_delta(measure, gauge.change),
         delta_color=_delta_colour(measure, gauge.change),
         delta_arrow="auto" if gauge.change.is_more_than_noise else "off",
-        help=_help(gauge, view.recent_from),
+        help=_help(gauge, view.compared.recent_from),
         chart_data=values if len(values) > 1 else None,
         chart_type="line",
     )
     if gauge.share is not None:
-        st.caption(f"{gauge.share.part:,} of {gauge.share.total:,} {measure.denominator_name}")
+        label = f"{gauge.share.part:,} of {gauge.share.total:,} {measure.denominator_name}"
     else:
-        st.caption(measure.meaning)
-    if measure.signal:
-        _queue_link("Open in the queue", view, signal=measure.signal)
+        label = measure.meaning
+    open_behind(label, view.compared.filters, **measure.behind())
 
 
-def _queue_link(label: str, view: MonitorView, **query: str) -> None:
-    filters = view.filters
+def open_behind(label: str, filters: DailyFilter, **query: str) -> None:
+    """Draw a figure as a link to what stands behind it."""
+    show_link(page_behind(query), markdown_text(label), query_behind(filters, query), icon=":material/arrow_right_alt:")
+
+
+def page_behind(query: Mapping[str, str]) -> str:
+    """Return where a figure leads: what signals found is in the queue, anything else is listed from the log."""
+    return "queue" if "signal" in query else "interactions"
+
+
+def query_behind(filters: DailyFilter, query: Mapping[str, str]) -> dict[str, str]:
+    """Return the address of what stands behind a figure under the filters."""
     params = {
         **query,
         "since": filters.first_day.isoformat() if filters.first_day else "",
         "until": filters.last_day.isoformat() if filters.last_day else "",
+        "source": filters.source or "" if page_behind(query) == "interactions" else "",
         "model": filters.model or "",
         "prompt_version": filters.prompt_version or "",
     }
-    kept = {name: value for name, value in params.items() if value}
-    show_link("queue", markdown_text(label), kept)
+    return {name: value for name, value in params.items() if value}
 
 
 def _delta(measure: Measure, change: Change) -> str | None:
@@ -173,8 +214,10 @@ def _day_chart(gauge: Gauge, view: MonitorView) -> Any:
     )
     y = alt.Y("value:Q", title=unit[measure.kind], axis=axis, scale=alt.Scale(zero=True))
     ranges = base.mark_rule(color=GREY, strokeWidth=1.5).encode(y="low:Q", y2="high:Q")
-    line = base.mark_line(color=ACCENT, point=alt.OverlayMarkDef(filled=True, size=42, color=ACCENT)).encode(y=y)
-    return (ranges + line + _version_marks(view.versions)).properties(height=230, title=_day_title(gauge, view))
+    line = base.mark_line(color=ACCENT).encode(y=y)
+    dots = base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(y=y)
+    dots = dots.add_params(alt.selection_point("day", fields=["day"]))
+    return (ranges + line + dots + _version_marks(view.versions)).properties(height=230, title=_day_title(gauge, view))
 
 
 def _version_marks(versions: Sequence[VersionRow]) -> Any:

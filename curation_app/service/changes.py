@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from evalsets.statistics import wilson_interval
+from evalsets.statistics import t_quantile, wilson_interval
 from ingest.daily_reading import Latency
 
 CONFIDENCE = 0.99
@@ -14,6 +14,7 @@ _Z = 2.5758
 LEAST_DAYS = 5
 """Below this many days on either side, daily counts cannot be told from the rhythm of the week."""
 LEAST_TURNS = 20
+TOO_FEW = "too few to tell"
 
 
 class Change(NamedTuple):
@@ -24,7 +25,7 @@ class Change(NamedTuple):
     low: float | None = None
     high: float | None = None
     """Bounds of the difference after - before."""
-    verdict: str = "too few to tell"
+    verdict: str = TOO_FEW
 
     @property
     def is_more_than_noise(self) -> bool:
@@ -58,14 +59,47 @@ def rate_change(before: Share, after: Share) -> Change:
 
 
 def daily_change(before: Sequence[float], after: Sequence[float]) -> Change:
-    """Compare two runs of daily counts by the spread of the days themselves (Welch)."""
+    """Compare two runs of daily figures by the spread of the days themselves (Welch, Biometrika 34, 1947)."""
     if not before or not after:
         return Change(None, None)
     means = fmean(before), fmean(after)
-    if min(len(before), len(after)) < LEAST_DAYS:
+    half_width = days_half_width(before, after)
+    if half_width is None:
         return Change(*means)
-    error = math.sqrt(variance(before) / len(before) + variance(after) / len(after))
-    return _around(*means, error, has_enough=True)
+    low, high = means[1] - means[0] - half_width, means[1] - means[0] + half_width
+    return Change(*means, low, high, _verdict(low, high, has_enough=True))
+
+
+def days_half_width(before: Sequence[float], after: Sequence[float]) -> float | None:
+    """Return the half width of Welch's interval of the difference of two means of days; None of too few days."""
+    if min(len(before), len(after)) < LEAST_DAYS:
+        return None
+    errors = [variance(days) / len(days) for days in (before, after)]
+    if not sum(errors):
+        return 0.0
+    shares = sum(error**2 / (len(days) - 1) for error, days in zip(errors, (before, after), strict=True))
+    return t_quantile(CONFIDENCE, sum(errors) ** 2 / shares) * math.sqrt(sum(errors))
+
+
+def spread_half_width(spans: Sequence[Sequence[float]], numbers: tuple[int, int]) -> float | None:
+    """Return the half width of the difference of two means of `numbers` of days, by the spread of days within spans."""
+    if min(map(len, spans), default=0) < LEAST_DAYS:
+        return None
+    freedom = sum(len(days) - 1 for days in spans)
+    pooled = sum(variance(days) * (len(days) - 1) for days in spans) / freedom
+    return t_quantile(CONFIDENCE, freedom) * math.sqrt(pooled * (1 / numbers[0] + 1 / numbers[1]))
+
+
+def widened(change: Change, half_width: float | None) -> Change:
+    """Widen a change's interval to what days vary by themselves, where that is more and known.
+
+    An interval from the turns alone narrows without end as a log grows, while one day goes on to differ from the next.
+    """
+    if half_width is None or change.low is None or change.high is None or change.before is None or change.after is None:
+        return change
+    difference = change.after - change.before
+    low, high = min(change.low, difference - half_width), max(change.high, difference + half_width)
+    return change._replace(low=low, high=high, verdict=_verdict(low, high, has_enough=change.verdict != TOO_FEW))
 
 
 class Amounts(NamedTuple):
@@ -117,5 +151,5 @@ def _around(before: float, after: float, error: float, *, has_enough: bool) -> C
 
 def _verdict(low: float, high: float, *, has_enough: bool) -> str:
     if not has_enough:
-        return "too few to tell"
+        return TOO_FEW
     return "moved" if low > 0 or high < 0 else "steady"

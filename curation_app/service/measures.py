@@ -19,9 +19,18 @@ class Measure(NamedTuple):
     denominator: Callable[[DayFigures], int] = lambda day: day.interactions
     denominator_name: str = "interactions"
     signal: str = ""
-    """Signal that the Queue page is narrowed to."""
+    """Signal that the Queue page is narrowed to; empty: the figure opens the interactions themselves."""
     is_good: bool = False
     """Whether more of it is better."""
+    vote: str = ""
+    """Vote that the list of interactions is narrowed to, where no signal tells them."""
+    order: str = ""
+    """Order in which the list of interactions shows what makes the figure, where no signal does."""
+
+    def behind(self) -> dict[str, str]:
+        """Return what narrows the queue, or the list of interactions, to what stands behind the figure."""
+        named = {"signal": self.signal, "vote": self.vote, "order": self.order}
+        return {name: value for name, value in named.items() if value}
 
 
 def _flagged(signal: str) -> Callable[[DayFigures], int]:
@@ -31,7 +40,9 @@ def _flagged(signal: str) -> Callable[[DayFigures], int]:
 MEASURES = (
     Measure("interactions", "Interactions", "daily", "questions a day", lambda day: day.interactions, is_good=True),
     Measure("sessions", "Sessions", "daily", "sessions that began, a day", lambda day: day.sessions, is_good=True),
-    Measure("thumbs_up", "Thumbs up", "rate", "people said it helped", lambda day: day.thumbs_up, is_good=True),
+    Measure(
+        "thumbs_up", "Thumbs up", "rate", "people said it helped", lambda day: day.thumbs_up, is_good=True, vote="up"
+    ),
     Measure(
         "thumbs_down",
         "Thumbs down",
@@ -65,9 +76,9 @@ MEASURES = (
         "answers compared",
         signal="ungrounded",
     ),
-    Measure("p50", "Latency, median", "latency", "half of the answers come sooner", signal="slow"),
-    Measure("p95", "Latency, 95th percentile", "latency", "19 of 20 answers come sooner", signal="slow"),
-    Measure("cost", "Cost per question", "cost", "in the log's own currency", signal="costly"),
+    Measure("p50", "Latency, median", "latency", "half of the answers come sooner", order="slowest"),
+    Measure("p95", "Latency, 95th percentile", "latency", "19 of 20 answers come sooner", order="slowest"),
+    Measure("cost", "Cost per question", "cost", "in the log's own currency", order="costliest"),
 )
 
 

@@ -6,27 +6,31 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from curation_app.service.changes import Amounts, Change, Share, daily_change, rate_change
+from curation_app.service.changes import (
+    Amounts,
+    Change,
+    Share,
+    daily_change,
+    days_half_width,
+    spread_half_width,
+    widened,
+)
 from curation_app.service.measures import MEASURES, Measure, amount_of, change_between, share_of, shown
 from curation_app.workspace import Workspace
 from evalsets.statistics import wilson_interval
-from evalsets.words import content_words
 from ingest.daily_reading import (
     DailyChoices,
     DailyFilter,
     DayFigures,
-    WordCount,
+    DaysOf,
     count_turns,
     read_choices,
+    read_days_of,
     read_figures,
-    read_first_days,
-    read_words,
 )
 from ingest.log_store import LogStore
 
 RECENT_DAYS = 7
-LEAST_QUESTIONS = 4
-SHOWN_WORDS = 8
 
 
 class Point(NamedTuple):
@@ -58,24 +62,30 @@ class VersionRow(NamedTuple):
     changes: dict[str, Change]
 
 
-class GrowingWord(NamedTuple):
-    """A word that more questions hold than before; rates are of all questions."""
+class Turns(NamedTuple):
+    """How many questions the two spans hold that are compared."""
 
-    word: str
-    recent: int
     before: int
-    change: Change
+    recent: int
+
+
+class Compared(NamedTuple):
+    """The two spans that are held against each other: up to `recent_from`, and from then on."""
+
+    filters: DailyFilter
+    before_from: date
+    recent_from: date
+    last_day: date
+    turns: Turns
 
 
 class MonitorView(NamedTuple):
-    """Everything the Monitor page shows."""
+    """Everything the Monitor page shows, but for the topics that grow."""
 
-    filters: DailyFilter
-    recent_from: date
+    compared: Compared
     gauges: tuple[Gauge, ...]
     versions: tuple[VersionRow, ...]
     models: tuple[VersionRow, ...]
-    words: tuple[GrowingWord, ...]
     findings: tuple[str, ...]
 
 
@@ -83,16 +93,16 @@ def choices(workspace: Workspace) -> DailyChoices | None:
     """Return what the log holds to choose from; None when there is no log."""
     if not LogStore(workspace.logs_path).exists:
         return None
-    found = _choices(workspace, _stamp(workspace))
+    found = _choices(workspace, log_stamp(workspace))
     return found if found.first_day is not None else None
 
 
 def look(workspace: Workspace, filters: DailyFilter) -> MonitorView | None:
     """Return the figures under the filters, kept until the log changes; None when no turn is left."""
-    return _look(workspace, filters, _stamp(workspace))
+    return _look(workspace, filters, log_stamp(workspace))
 
 
-def _stamp(workspace: Workspace) -> tuple[int, ...]:
+def log_stamp(workspace: Workspace) -> tuple[int, ...]:
     """Return what changes whenever the log or the settings do."""
     paths = (workspace.logs_path, workspace.config_path)
     return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
@@ -116,29 +126,23 @@ def _look(workspace: Workspace, filters: DailyFilter, _changed: tuple[int, ...])
         narrowed = [filters._replace(first_day=first, last_day=last) for first, last in (spans.before, spans.recent)]
         whole, before, recent = (next(iter(read(connection, one, by="all")), None) for one in (filters, *narrowed))
         versions = {by: read(connection, filters, by=by) for by in ("prompt_version", "model")}
-        firsts = {by: read_first_days(connection, filters, by=by) for by in versions}
-        words = read_words(
-            connection,
-            filters._replace(first_day=days[0].group, last_day=days[-1].group),
-            recent_from=spans.recent[0],
-            least=LEAST_QUESTIONS,
-        )
+        used = {by: read_days_of(connection, filters, by=by) for by in versions}
     seen = _Seen(days, spans, whole or days[0], before, recent)
     gauges = tuple(_gauge(measure, seen) for measure in MEASURES)
-    tables = {by: tuple(_version_rows(rows, firsts[by])) for by, rows in versions.items()}
-    growing = tuple(_growing(words, before, recent))
+    spreads = {gauge.measure.name: _within(gauge.points, spans) for gauge in gauges}
+    tables = {by: tuple(_version_rows(rows, used[by], spreads)) for by, rows in versions.items()}
     return MonitorView(
-        filters=filters,
-        recent_from=spans.recent[0],
+        compared=Compared(
+            filters,
+            before_from=spans.before[0],
+            recent_from=spans.recent[0],
+            last_day=spans.recent[1],
+            turns=Turns(*(one.interactions if one else 0 for one in (before, recent))),
+        ),
         gauges=gauges,
         versions=tables["prompt_version"],
         models=tables["model"],
-        words=growing,
-        findings=(
-            *_version_findings(tables["prompt_version"]),
-            *_recent_findings(gauges, spans),
-            *_word_findings(growing),
-        ),
+        findings=(*_version_findings(tables["prompt_version"]), *_recent_findings(gauges, spans)),
     )
 
 
@@ -172,11 +176,23 @@ def _gauge(measure: Measure, seen: _Seen) -> Gauge:
         counts = {day.group: float(measure.numerator(day)) for day in seen.days}
         change = daily_change(*(_counts_within(counts, span) for span in seen.spans))
         return Gauge(measure, float(measure.numerator(seen.whole)), None, change, points)
-    change = change_between(measure, seen.before, seen.recent) if seen.before and seen.recent else Change(None, None)
+    change = Change(None, None)
+    if seen.before and seen.recent:
+        half_width = days_half_width(*_within(points, seen.spans))
+        change = widened(change_between(measure, seen.before, seen.recent), half_width)
     if measure.kind == "rate":
         share = share_of(measure, seen.whole)
         return Gauge(measure, share.rate, share, change, points)
     return Gauge(measure, amount_of(measure, seen.whole), None, change, points)
+
+
+def _within(points: Sequence[Point], spans: _Spans) -> tuple[list[float], list[float]]:
+    """Return the daily values of the span before and of the recent one."""
+    before, recent = (
+        [point.value for point in points if point.value is not None and first <= point.day <= last]
+        for first, last in spans
+    )
+    return before, recent
 
 
 def _counts_within(counts: dict[date, float], span: tuple[date, date]) -> list[float]:
@@ -204,32 +220,25 @@ def _point(measure: Measure, day: DayFigures) -> Point:
     return Point(day.group, amounts.mean, max(amounts.mean - half_width, 0.0), amounts.mean + half_width, day.priced)
 
 
-def _version_rows(rows: Sequence[DayFigures], firsts: dict[str, date]) -> Iterator[VersionRow]:
+def _version_rows(
+    rows: Sequence[DayFigures], used: dict[str, DaysOf], spreads: dict[str, tuple[list[float], list[float]]]
+) -> Iterator[VersionRow]:
     by_name = {row.group: row for row in rows}
-    last: DayFigures | None = None
-    for name, first_day in firsts.items():
-        figures = by_name[name]
-        compared = [measure for measure in MEASURES if measure.kind != "daily"]
-        changes = {measure.name: change_between(measure, last, figures) for measure in compared} if last else {}
-        yield VersionRow(name, figures, first_day, changes)
-        last = figures
-
-
-def _growing(words: Sequence[WordCount], before: DayFigures | None, recent: DayFigures | None) -> Iterator[GrowingWord]:
-    if before is None or recent is None:
-        return
-    rows = [
-        GrowingWord(
-            count.word,
-            count.recent,
-            count.before,
-            rate_change(Share(count.before, before.interactions), Share(count.recent, recent.interactions)),
-        )
-        for count in words
-        if content_words(count.word)
-    ]
-    grown = [row for row in rows if row.change.low is not None and row.change.low > 0]
-    yield from sorted(grown, key=lambda row: -(row.change.low or 0))[:SHOWN_WORDS]
+    last: str | None = None
+    for name, days in used.items():
+        changes = {}
+        if last is not None:
+            numbers = used[last].number, days.number
+            changes = {
+                measure.name: widened(
+                    change_between(measure, by_name[last], by_name[name]),
+                    spread_half_width(spreads[measure.name], numbers),
+                )
+                for measure in MEASURES
+                if measure.kind != "daily"
+            }
+        yield VersionRow(name, by_name[name], days.first, changes)
+        last = name
 
 
 def _version_findings(rows: Sequence[VersionRow]) -> Iterator[str]:
@@ -246,12 +255,6 @@ def _recent_findings(gauges: Sequence[Gauge], spans: _Spans) -> Iterator[str]:
     for gauge in gauges:
         if gauge.change.is_more_than_noise:
             yield f"{_sentence(gauge.measure, gauge.change)} {since}"
-
-
-def _word_findings(words: Sequence[GrowingWord]) -> Iterator[str]:
-    if words:
-        named = ", ".join(f"“{word.word}” ({word.before} → {word.recent})" for word in words[:4])
-        yield f"Asked about more than before: {named}"
 
 
 def _sentence(measure: Measure, change: Change) -> str:

@@ -92,6 +92,8 @@ def slide_of(shown: Sequence[TrendPoint]) -> Slide:
     if len(drawn) < FEWEST_FOR_A_SLIDE:
         return Slide(f"Too few runs to see a slide: {len(drawn)} of the {FEWEST_FOR_A_SLIDE} that it takes")
     values = [value for _, value in drawn]
+    if len(set(values)) == 1:
+        return Slide(f"No slide: the same in each of {len(values)} runs")
     found = monotone_trend(values)
     steps = len(values) - 1
     middle = median(value - found.slope * step for step, value in enumerate(values))

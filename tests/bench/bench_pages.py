@@ -17,13 +17,16 @@ from typing import Any
 
 from curation_app.service import run_history
 from curation_app.service.comparing import compare_runs
+from curation_app.service.growing_topics import growing_topics
 from curation_app.service.monitoring import choices, look
 from curation_app.service.starting import make_workspace
+from curation_app.service.surfacing import list_behind
 from curation_app.service.trending import read_trends
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.report import Report
 from ingest import daily
 from ingest.daily_reading import DailyFilter
+from ingest.interaction_reading import Behind
 from ingest.log_store import LogStore
 
 FIRST_DAY = date(2026, 8, 1)
@@ -85,6 +88,9 @@ def bench_monitor(workspace: Workspace) -> None:
     """Time the first view and filters, and check the numbers against a direct query."""
     timed("monitor: what there is to choose from", lambda: choices(workspace))
     view = timed("monitor: first view", lambda: look(workspace, DailyFilter()))
+    timed("monitor: what is asked about more", lambda: growing_topics(workspace, view.compared))
+    voted = Behind(DailyFilter(), vote="up")
+    timed("monitor: the interactions behind a figure", lambda: list_behind(workspace, voted))
     narrowed = DailyFilter(date(2026, 9, 1), date(2026, 9, 30), model="small")
     timed("monitor: one month, one model", lambda: look(workspace, narrowed))
     with LogStore(workspace.logs_path).unit() as connection:

@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from curation_app.service.changes import Amounts, Share, daily_change, latency_change, mean_change, rate_change
+from curation_app.service.changes import (
+    Amounts,
+    Share,
+    daily_change,
+    days_half_width,
+    latency_change,
+    mean_change,
+    rate_change,
+    spread_half_width,
+    widened,
+)
 from curation_app.service.freshness import freshness_sentences
 from curation_app.service.monitoring import choices, look
 from curation_app.workspace import Workspace
@@ -70,6 +80,17 @@ def test_the_rhythm_of_the_week_is_no_change() -> None:
     assert daily_change(week, week).verdict == "steady"
     assert daily_change(week[:3], [300.0, 310, 305]).verdict == "too few to tell"
     assert daily_change(week, [value * 5 for value in week]).verdict == "moved"
+
+
+def test_a_difference_is_no_change_while_days_vary_as_much() -> None:
+    changed = rate_change(Share(50_000, 500_000), Share(52_000, 500_000))
+    assert changed.verdict == "moved", "so many turns make any difference look sure"
+    restless = [0.10, 0.13, 0.08, 0.11, 0.09, 0.12, 0.07]
+    assert widened(changed, days_half_width(restless, restless)).verdict == "steady"
+    calm = [0.1000, 0.1001, 0.0999, 0.1000, 0.1001]
+    assert widened(changed, days_half_width(calm, [day + 0.004 for day in calm])).verdict == "moved"
+    assert widened(changed, days_half_width(restless[:3], restless)).verdict == "moved", "too few days to say"
+    assert widened(changed, spread_half_width((restless, restless), (7, 7))).verdict == "steady"
 
 
 def test_a_mean_cost_moves_only_beyond_its_spread() -> None:
