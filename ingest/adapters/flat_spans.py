@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.adapters.otlp_json import RawLog
+from ingest.normalising import parsed_list
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.identity import hex_id, nanoseconds
 from ingest.traces.texts import parsed
@@ -103,7 +104,7 @@ def flattened(attributes: Any) -> dict[str, Any]:
 
 def _flatten_into(found: dict[str, Any], key: str, value: Any) -> None:
     is_listed = key.startswith(_LISTED)
-    inner = parsed(value) if is_listed and key.endswith(("documents", "_messages")) else value
+    inner = parsed_list(value) if is_listed and key.endswith(("documents", "_messages")) else value
     if is_listed and isinstance(inner, list) and inner and all(isinstance(item, Mapping) for item in inner):
         for place, item in enumerate(inner):
             for field, held in item.items():

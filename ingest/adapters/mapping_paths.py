@@ -10,6 +10,7 @@ from jmespath import functions
 from jmespath.exceptions import JMESPathError
 
 from evalsets.errors import BadInputError
+from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.normalising import text
 
 Getter = Callable[[Any], Any]
@@ -132,8 +133,8 @@ def compile_path(written: str) -> Path:
         raise BadInputError(f"the path {written!r} is not JMESPath: {_first_line(error)}") from error
     tree: dict[str, Any] = dict(parsed.parsed)
     chain = _chain_of(tree)
-    getter = _compiled(tree) or _searcher(parsed)
-    return Path(written, getter, frozenset(_leading_keys(tree)), chain)
+    keys = frozenset(_leading_keys(tree))
+    return Path(written, _compiled(tree) or _searcher(parsed, keys), keys, chain)
 
 
 def _first_line(error: Exception) -> str:
@@ -144,14 +145,26 @@ def _is_a_bare_name(written: str) -> bool:
     return all(char.isalnum() or char in " -_:/.$" for char in written)
 
 
-def _searcher(parsed: Any) -> Getter:
+def _searcher(parsed: Any, keys: frozenset[str]) -> Getter:
     def search(record: Any) -> Any:
         try:
-            return parsed.search(record, options=_OPTIONS)
-        except JMESPathError:
+            return parsed.search(_opened(record, keys), options=_OPTIONS)
+        except (JMESPathError, *ODD_VALUE_ERRORS):  # jmespath compares a number with a text by Python's rules
             return None
 
     return search
+
+
+def _opened(record: Any, keys: frozenset[str]) -> Any:
+    """Return the record with the JSON texts under `keys` parsed, as dumps of databases hold them."""
+    if type(record) is not dict:
+        return record
+    opened = {
+        key: parsed_json(value)
+        for key in keys
+        if type(value := record.get(key)) is str and value[:1] in ("{", "[")  # plain words stay as they are
+    }
+    return {**record, **opened} if opened else record
 
 
 def _chain_of(tree: dict[str, Any]) -> tuple[str, ...] | None:

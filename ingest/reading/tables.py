@@ -102,4 +102,6 @@ def iter_parquet(path: Path) -> Iterator[Entry]:
         for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
             for row in batch.to_pylist(maps_as_pydicts="lossy"):
                 number += 1
-                yield Entry(number, row)
+                yield Entry(
+                    number, {name: cell_value(cell) if type(cell) is str else cell for name, cell in row.items()}
+                )

@@ -37,7 +37,7 @@ _CHUNK_ID_KEYS = ("chunk_id", "chunkId", "id", "id_", "_id", "node_id", "documen
 _METADATA_ID_KEYS = ("chunk_id", "chunkId", "id", "_id", "node_id")
 _DOC_ID_KEYS = (
     *("doc_id", "document_id", "documentId", "docId", "file_id", "doc_uri", "source", "url", "uri", "ref_doc_id"),
-    *("filename", "file_name", "file_path", "path"),
+    *("filename", "file_name", "file_path", "file", "path"),
 )
 _SCORE_KEYS = ("score", "similarity", "relevance_score", "rerank_score", "similarity_score", "_score", "distance")
 _METADATA_KEYS = ("metadata", "meta", "payload", "_source", "fields", "extra_info")

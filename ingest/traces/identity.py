@@ -13,7 +13,8 @@ _PLAIN_ID = re.compile(r"(?!0+$)(?:[0-9a-f]{16}){1,2}")
 _BASE64_SIZES = {12: 8, 11: 8, 24: 16, 22: 16}
 """Length of a base64 text, with and without padding, and the bytes of the id it spells."""
 _ISO = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2}|)",
+    r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?)?"
+    r"\s*(Z|UTC|[+-]\d{2}(?::?\d{2})?|)",
     re.IGNORECASE,
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -130,7 +131,7 @@ def _offset_s(zone: str) -> int:
     if zone[:1] not in {"+", "-"}:
         return 0
     digits = zone[1:].replace(":", "")
-    offset = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    offset = int(digits[:2]) * 3600 + int(digits[2:] or 0) * 60
     return offset if zone[0] == "+" else -offset
 
 

@@ -31,6 +31,7 @@ from ingest.traces.documents import (
     iter_numbered,
     numbered,
     passages_in,
+    returned_chunks,
     settled,
 )
 from ingest.traces.facts import SpanFacts
@@ -100,9 +101,15 @@ def _read_step(facts: SpanFacts, span: RawSpan, groups: Numbered) -> None:
     facts.question = _text_of(attributes, _INPUT, question_in)
     if facts.kind in {"chain", "agent"}:
         facts.answer = _text_of(attributes, _OUTPUT, answer_in)
-        facts.chunks = _chunks(attributes, groups, facts.kind)
+        facts.chunks = _chunks(attributes, groups, facts.kind) or _handed_on(attributes.get(_OUTPUT))
     if facts.kind == "chain" and not facts.chunks and _POSTPROCESSOR_NAME.search(span.name):
         _read_postprocessor(facts, attributes)
+
+
+def _handed_on(output: Any) -> list[RetrievedChunk]:
+    """Return the documents in the output of a step, such as a retriever of the app's own that calls itself a chain."""
+    names_documents = isinstance(output, str) and ('documents"' in output or '"context"' in output)
+    return returned_chunks(output) if names_documents else []
 
 
 def _kind_of(attributes: dict[str, Any], groups: Numbered) -> str:

@@ -1,0 +1,85 @@
+"""Values that tools and databases write in ways of their own mean what they mean elsewhere."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ingest.adapters.mapping_file import parse_mapping
+from ingest.adapters.mapping_paths import compile_path
+from ingest.adapters.phoenix import ADAPTER as PHOENIX
+from ingest.loading import ingest
+from ingest.log_store import LogStore
+from ingest.traces.identity import moment_of, nanoseconds
+from tests.ingest.ingest_support import rows, write_lines
+from tests.ingest.span_reading import read_values
+
+
+def test_a_path_that_compares_unlike_values_leads_nowhere_instead_of_failing() -> None:
+    assert compile_path("status >= `400` && message").get({"status": "500", "message": "x"}) is None
+    assert compile_path("sum(numbers)").get({"numbers": ["a"]}) is None
+
+
+def test_a_path_looks_into_json_texts_whatever_its_form(tmp_path: Path, store: LogStore) -> None:
+    mapping = parse_mapping(
+        "source: s\ninteractions: {id: id, question: last_user(messages), answer: 'reply.choices[0].text'}\n", "a test"
+    )
+    record = {"messages": json.dumps([{"role": "user", "content": "q?"}]), "reply": '{"choices": [{"text": "a"}]}'}
+    ingest([write_lines(tmp_path / "log", [{"id": 1, **record}])], store=store, mapping=mapping, workers=1)
+    assert rows(store, "SELECT question, answer FROM interactions") == [("q?", "a")]
+
+
+def test_a_zone_may_be_hours_alone_as_databases_write_it() -> None:
+    assert moment_of(nanoseconds("2026-11-30 00:04:33.808+00")) == moment_of(nanoseconds("2026-11-30T00:04:33.808Z"))
+    assert nanoseconds("2026-11-30 02:00:00+02") == nanoseconds("2026-11-30 00:00:00-0000")
+
+
+def test_documents_of_a_phoenix_frame_may_be_python_literals_inside_json() -> None:
+    span = {
+        "context.trace_id": "a" * 32,
+        "context.span_id": "b" * 16,
+        "span_kind": "CHAIN",
+        "start_time": "2026-11-30T00:00:00Z",
+        "attributes.input.value": "where?",
+        "attributes.output.value": "there",
+    }
+    found = "[{'document.id': 'k1', 'document.content': 'text', 'document.score': 0.5}]"
+    below = {"context.span_id": "c" * 16, "parent_id": "b" * 16, "span_kind": "RETRIEVER"}
+    made = read_values(PHOENIX, [span, span | below | {"attributes.retrieval.documents": found}]).only
+    assert [(chunk.chunk_id, chunk.text, chunk.score) for chunk in made.retrieved] == [("k1", "text", 0.5)]
+
+
+def otlp_span(number: int, parent: int, kind: str, **attributes: Any) -> dict[str, Any]:
+    stated = {"openinference.span.kind": kind, **{key.replace("_", "."): value for key, value in attributes.items()}}
+    return {
+        "traceId": "d" * 32,
+        "spanId": f"{number:016x}",
+        "parentSpanId": f"{parent:016x}" if parent else "",
+        "name": kind,
+        "startTimeUnixNano": str(10**18 + number),
+        "endTimeUnixNano": str(10**18 + 100),
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in stated.items()],
+    }
+
+
+def test_a_step_that_searches_without_a_retriever_hands_on_its_passages(tmp_path: Path, store: LogStore) -> None:
+    found = {"context": [{"id": "k1", "page_content": "text", "metadata": {"source": "d"}, "type": "Document"}]}
+    spans = [
+        otlp_span(1, 0, "CHAIN", input_value='{"question": "where?"}', output_value='{"answer": "there"}'),
+        otlp_span(2, 1, "CHAIN", input_value='{"question": "where?"}', output_value=json.dumps(found)),
+    ]
+    log = write_lines(tmp_path / "log", [{"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}])
+    ingest([log], store=store, workers=1)
+    assert rows(
+        store, "SELECT question, answer, chunk_id, doc_id FROM interactions JOIN retrieved USING (interaction_id)"
+    ) == [("where?", "there", "k1", "d")]
+
+
+def test_answers_of_a_haystack_answer_builder_are_read(tmp_path: Path, store: LogStore) -> None:
+    documents = [{"id": "k1", "content": "text", "score": 0.5, "meta": {"file_path": "d.md"}}]
+    answer = {"data": "there", "query": "where?", "documents": documents, "meta": {"model": "m"}}
+    report = ingest(
+        [write_lines(tmp_path / "log", [{"answer_builder": {"answers": [answer]}}])], store=store, workers=1
+    )
+    assert report.files[0].format == "haystack"
+    assert rows(store, "SELECT question, answer, model FROM interactions") == [("where?", "there", "m")]
+    assert rows(store, "SELECT chunk_id, doc_id FROM retrieved") == [("k1", "d.md")]
