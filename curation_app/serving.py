@@ -2,9 +2,12 @@
 
 import gc
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+
+from evalsets.errors import ErrataError
 
 APP_SCRIPT = Path(__file__).with_name("app.py")
 _LOADED_AHEAD = ("pandas", "altair", "evalsets.statistics", "tantivy", "curation_app.components.label_form")
@@ -19,6 +22,11 @@ def main() -> None:
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web.cli import main as streamlit
 
+    from curation_app.presence import announce_app
+    from curation_app.workspace import app_workspace
+
+    with suppress(ErrataError):
+        announce_app(app_workspace())
     PagesManager.uses_pages_directory = False
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     streamlit(args=["run", str(APP_SCRIPT), *sys.argv[1:]], prog_name="streamlit")

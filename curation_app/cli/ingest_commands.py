@@ -40,9 +40,11 @@ def ingest(
     as_json: bool = JsonOption,
 ) -> None:
     """Read logs into interactions and votes; reading the same twice changes nothing."""
+    from curation_app.presence import step_back_for_reviewers
     from curation_app.service.ingesting import retry_quarantine, run_ingest, show_preview
 
     place = find_workspace(workspace)
+    step_back_for_reviewers(place)
     if retry:
         report = retry_quarantine(place, mapping=mapping, format_name=format_name)
         write_json(report) if as_json else _write_report(report)

@@ -27,9 +27,11 @@ def mine(
     as_json: bool = JsonOption,
 ) -> None:
     """Find the interactions that were voted down, asked again, abandoned or declined, and queue them for review."""
+    from curation_app.presence import step_back_for_reviewers
     from curation_app.service.mining import import_mined, mine_to_lake, mine_workspace
 
     place = find_workspace(workspace)
+    step_back_for_reviewers(place)
     if engine == "spark":
         spark = mine_to_lake(place, source, target, master=master)
         say(f"{spark.interactions:,} interactions, {spark.flagged:,} flagged; the best are in {target}.")
