@@ -1,17 +1,17 @@
-"""Chunk cards: letter, id, document, score and text with telling words marked; a button takes one as gold."""
+"""Chunk cards: letter, id, document, score and text with telling words marked; a button takes one as gold.
+
+The cards are one piece of HTML, whose buttons the key listener hears: as widgets of their own they cost more, on the
+server and in the browser, than all the rest of the page.
+"""
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from html import escape
 from typing import NamedTuple
 
-import streamlit as st
-
-from curation_app.components.label_actions import toggle_gold
 from curation_app.components.page_text import marked_html, plain_line, safe_html
 from curation_app.labels import LabelContent
 from curation_app.review_store import ReviewItem
-from curation_app.service.labelling import CHUNK_LETTERS, Desk
-from curation_app.session_keys import LabelScreen
+from curation_app.service.labelling import CHUNK_LETTERS
 from evalsets.words import content_words
 from ingest.corpus_index import CorpusHit
 
@@ -64,31 +64,29 @@ def telling_words(item: ReviewItem, content: LabelContent) -> dict[str, frozense
     }
 
 
-def show_card(desk: Desk, reviewer: str, screen: LabelScreen, card: Card) -> None:
-    """Draw one card with the button that takes it as gold."""
-    item = screen.item
-    if item is None:
-        return
-    is_gold = card.chunk_id in screen.content.gold_chunk_ids
-    words = telling_words(item, screen.content)
-    button, text = st.columns([0.11, 0.89], gap="small")
-    star = "★" if is_gold else "☆"
-    button.button(
-        f"{card.letter} {star}".strip(),
-        key=f"gold-{item.token}-{card.chunk_id}",
-        type="primary" if is_gold else "secondary",
-        help=f"{'Gold. Press to leave out' if is_gold else 'Take as gold'}: {plain_line(card.chunk_id, 80)}",
-        on_click=partial(toggle_gold, desk, reviewer, item.token, card.chunk_id),
-    )
-    text.html(_card_html(card, words, is_gold=is_gold))
+def cards_html(item: ReviewItem, content: LabelContent, cards: Iterable[Card]) -> str:
+    """Return cards as safe HTML, each with the button that takes it as gold."""
+    words = telling_words(item, content)
+    gold = frozenset(content.gold_chunk_ids)
+    return "".join(_card_html(item.token, card, words, is_gold=card.chunk_id in gold) for card in cards)
 
 
-def _card_html(card: Card, words: dict[str, frozenset[str]], *, is_gold: bool) -> str:
+def _card_html(token: str, card: Card, words: dict[str, frozenset[str]], *, is_gold: bool) -> str:
     score = f" · {card.score:.3g}" if card.score is not None else ""
     document = f" · {safe_html(card.doc_id, 60)}" if card.doc_id and card.doc_id not in card.chunk_id else ""
     gold = " · <b>gold</b>" if is_gold else ""
     text = marked_html(card.text, words, _CARD_CHARACTERS) if card.text else "<i>the log holds no text</i>"
     return (
-        f'<div class="errata-chunk"><div class="head">{safe_html(card.chunk_id, 80)}{document}{score}{gold}</div>'
-        f"<details><summary>{text}</summary></details></div>"
+        f'<div class="errata-card">{_gold_button(token, card, is_gold=is_gold)}<div class="errata-chunk">'
+        f'<div class="head">{safe_html(card.chunk_id, 80)}{document}{score}{gold}</div>'
+        f"<details><summary>{text}</summary></details></div></div>"
+    )
+
+
+def _gold_button(token: str, card: Card, *, is_gold: bool) -> str:
+    label = f"{card.letter} {'★' if is_gold else '☆'}".strip()
+    title = f"{'Gold. Press to leave out' if is_gold else 'Take as gold'}: {plain_line(card.chunk_id, 80)}"
+    return (
+        f'<button type="button" class="errata-gold" aria-pressed="{str(is_gold).lower()}" title="{escape(title)}" '
+        f'data-errata-gold="{escape(card.chunk_id)}" data-errata-of="{token}">{label}</button>'
     )

@@ -59,6 +59,7 @@ function acknowledge(data) {
   state.inFlight = null;
   // A refused decision leaves the item on screen: its keys work again.
   if (done.token === data.token) state.spentToken = "";
+  if (done.kind === "gold") focusGoldAgain();
   pump();
 }
 
@@ -155,6 +156,25 @@ function onKeyDown(event) {
   if (!event.repeat) command();
 }
 
+// The buttons of the chunk cards: a press counts for the item they were drawn for.
+function onClick(event) {
+  const button = event.target.closest?.("[data-errata-gold]");
+  if (!button || button.dataset.errataOf !== state.token) return;
+  state.focusGold = button.dataset.errataGold;
+  act("gold", button.dataset.errataGold);
+}
+
+// Drawing the cards anew takes the focus off the button that was pressed.
+function focusGoldAgain() {
+  const wanted = state.focusGold;
+  state.focusGold = "";
+  if (!wanted) return;
+  requestAnimationFrame(() => {
+    const button = document.querySelector(`[data-errata-gold="${CSS.escape(wanted)}"]`);
+    if (button && document.activeElement === document.body) button.focus({ preventScroll: true });
+  });
+}
+
 function say(text, isProblem = false) {
   if (!state.status) return;
   state.status.textContent = text;
@@ -179,12 +199,19 @@ export default function (component) {
   state.status = parentElement.querySelector(".status");
   state.help = parentElement.querySelector("dialog");
   state.help.querySelector("button").onclick = () => state.help.close();
+  for (const button of parentElement.querySelectorAll("[data-kind]")) {
+    const kind = button.dataset.kind;
+    button.onclick = () => (kind === "undo" ? undo() : decide(kind));
+    button.disabled = kind === "undo" ? !data.undo : data.is_held;
+  }
   fillHelp(state.help, data.help);
   if (data.token !== state.token) {
     state.token = data.token;
     state.renderedAt = performance.now();
     // A new item starts with no field focused, so that its keys work at once.
     if (isTyping(document.activeElement) && fieldOf(document.activeElement)) document.activeElement.blur();
+    // Nor a button: a held Enter would decide about one item after another.
+    parentElement.getRootNode().activeElement?.closest?.("[data-kind]")?.blur();
   }
   if (data.undo !== state.spentUndo) state.spentUndo = "";
   acknowledge(data);
@@ -192,10 +219,12 @@ export default function (component) {
   document.documentElement.dataset.errataToken = data.token;
 
   window.addEventListener("keydown", onKeyDown, true);
+  document.addEventListener("click", onClick, true);
   document.addEventListener("input", onInput, true);
   document.addEventListener("focusout", flushTyped, true);
   return () => {
     window.removeEventListener("keydown", onKeyDown, true);
+    document.removeEventListener("click", onClick, true);
     document.removeEventListener("input", onInput, true);
     document.removeEventListener("focusout", flushTyped, true);
   };

@@ -1,4 +1,7 @@
-"""The key listener of the Label page: hears keys, saves while a person types, and shows the saved state."""
+"""The key listener of the Label page: hears keys, saves while a person types, holds the buttons that decide.
+
+It stays mounted from item to item: buttons that are made anew for each item cost the browser more than the item.
+"""
 
 from collections.abc import Callable, Mapping
 from importlib.resources import files
@@ -9,11 +12,18 @@ import streamlit as st
 from curation_app.session_keys import KEY_LISTENER
 
 _HTML = """
+<div class="decisions" role="group" aria-label="Decide">
+  <button type="button" class="primary" data-kind="label">Save, next <kbd>ctrl ↵</kbd></button>
+  <button type="button" data-kind="not_failure">Not a failure <kbd>n</kbd></button>
+  <button type="button" data-kind="defer">Defer <kbd>d</kbd></button>
+  <button type="button" data-kind="skip">Skip <kbd>s</kbd></button>
+  <button type="button" data-kind="undo">Undo <kbd>u</kbd></button>
+</div>
 <div class="line"><span class="status" role="status" aria-live="polite"></span></div>
 <dialog aria-labelledby="errata-keys-title">
   <h3 id="errata-keys-title">Keys</h3>
   <table><tbody></tbody></table>
-  <button type="button">Close</button>
+  <button type="button" class="close">Close</button>
 </dialog>
 """
 _CSS = """
@@ -24,8 +34,15 @@ dialog { color: var(--st-text-color); background: var(--st-background-color); bo
 dialog::backdrop { background: rgba(0, 0, 0, .45); }
 td { padding: .2rem .8rem .2rem 0; vertical-align: top; font-size: .9rem; }
 td:first-child { font-family: var(--st-code-font); white-space: nowrap; }
-button { margin-top: .75rem; padding: .35rem .9rem; font: inherit; cursor: pointer; color: inherit;
+button { padding: .35rem .7rem; font: inherit; cursor: pointer; color: inherit;
   background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); border-radius: 6px; }
+button:hover:enabled { border-color: var(--st-primary-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+button:disabled { opacity: .5; cursor: default; }
+button.primary { background: var(--st-primary-color); border-color: var(--st-primary-color); color: #fff; }
+button.close { margin-top: .75rem; }
+kbd { font-family: var(--st-code-font); font-size: .8em; margin-left: .25em; }
+.decisions { display: flex; flex-wrap: wrap; gap: .4rem; font-size: .9rem; margin-bottom: .35rem; }
 """
 
 KEYS_HELP = (
@@ -56,6 +73,8 @@ class ListenerState(NamedTuple):
     offered: str
     undo: str
     """Token of the decision that an undo would take back."""
+    is_held: bool
+    """Whether someone else holds the item, so that it can only be read."""
     status: str
     is_problem: bool
     acknowledged: float

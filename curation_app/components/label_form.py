@@ -9,7 +9,6 @@ from curation_app.components.chunk_cards import Card
 from curation_app.components.key_listener import ListenerState, listen
 from curation_app.components.label_actions import DECISION_KEYS, MODE_KEYS
 from curation_app.components.page_text import markdown_text, safe_html
-from curation_app.labels import DecisionKind
 from curation_app.review_store import ReviewItem
 from curation_app.service.evidence import (
     MODE_MEANINGS,
@@ -41,7 +40,6 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
     evidence = desk.evidence(item, screen.content)
     _evidence_lines(screen, item, evidence, cards)
     undo_token = item.undoable.token if item.undoable else ""
-    _decisions(desk, reviewer, item, undo_token)
     offered = evidence.offered.chunk_id if evidence.offered else ""
     listen(
         ListenerState(
@@ -51,6 +49,7 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
             decisions=DECISION_KEYS,
             offered=offered,
             undo=undo_token,
+            is_held=bool(item.held_by),
             status=label_actions.status_words(screen),
             is_problem=bool(screen.problem),
             acknowledged=screen.acknowledged,
@@ -168,27 +167,3 @@ def _statement_line(each: StatementEvidence, letters: dict[str, str]) -> str:
         Standing.NOWHERE: "nowhere in the corpus",
     }[each.standing]
     return f"<div>“{safe_html(each.statement, 80)}” stands {place}</div>"
-
-
-def _decisions(desk: Desk, reviewer: str, item: ReviewItem, undo_token: str) -> None:
-    buttons = (
-        (DecisionKind.LABEL, "Save, next  ctrl ↵", "primary"),
-        (DecisionKind.NOT_FAILURE, "Not a failure  n", "secondary"),
-        (DecisionKind.DEFER, "Defer  d", "secondary"),
-        (DecisionKind.SKIP, "Skip  s", "secondary"),
-    )
-    with st.container(horizontal=True, gap="xsmall", key="errata-decisions"):
-        for kind, label, look in buttons:
-            st.button(
-                label,
-                type=look,  # type: ignore[arg-type]
-                key=f"{kind.value}-{item.token}",
-                disabled=bool(item.held_by),
-                on_click=partial(label_actions.decide, desk, reviewer, item.token, kind.value),
-            )
-        st.button(
-            "Undo  u",
-            key=f"undo-{item.token}-{undo_token}",
-            disabled=not undo_token,
-            on_click=partial(label_actions.take_back, desk, reviewer, item.token, undo_token),
-        )

@@ -33,12 +33,12 @@ def main() -> None:
         st.html(session_view.session_html(screen.item))
         item_extras.show_extras(desk, screen.item)
     with evidence.container(height=PANEL_HEIGHT, border=False, key="errata-evidence"):
-        cards = show_evidence(desk, reviewer, screen)
+        cards = show_evidence(desk, screen)
     with label.container(height=PANEL_HEIGHT, border=False, key="errata-label"):
         label_form.show(desk, reviewer, screen, cards)
 
 
-def show_evidence(desk: Desk, reviewer: str, screen: "LabelScreen") -> list[chunk_cards.Card]:
+def show_evidence(desk: Desk, screen: "LabelScreen") -> list[chunk_cards.Card]:
     """Draw the question, the answer, the chunks and the corpus search; return the cards."""
     item = screen.item
     if item is None:
@@ -49,21 +49,22 @@ def show_evidence(desk: Desk, reviewer: str, screen: "LabelScreen") -> list[chun
     found = desk.search(screen.search, screen.search_document) if screen.search else []
     near = desk.corpus.neighbours(screen.neighbours_of) if screen.neighbours_of else []
     cards = chunk_cards.cards_of(item, found, near)
-    show_cards(desk, reviewer, screen, [card for card in cards if card.source == "retrieved"])
+    show_cards(screen, cards, "retrieved")
     show_search(item.token)
-    show_cards(desk, reviewer, screen, [card for card in cards if card.source == "corpus"])
+    show_cards(screen, cards, "corpus")
     if screen.search and not found:
         st.caption("No chunk of the corpus holds these words.")
     if near:
         st.caption(f"around {screen.neighbours_of} in its document")
-        show_cards(desk, reviewer, screen, [card for card in cards if card.source == "neighbour"])
+        show_cards(screen, cards, "neighbour")
     return cards
 
 
-def show_cards(desk: Desk, reviewer: str, screen: "LabelScreen", cards: list[chunk_cards.Card]) -> None:
-    """Draw chunk cards."""
-    for card in cards:
-        chunk_cards.show_card(desk, reviewer, screen, card)
+def show_cards(screen: "LabelScreen", cards: list[chunk_cards.Card], source: str) -> None:
+    """Draw the chunk cards of one source."""
+    chosen = [card for card in cards if card.source == source]
+    if chosen and screen.item is not None:
+        st.html(chunk_cards.cards_html(screen.item, screen.content, chosen))
 
 
 def show_search(token: str) -> None:

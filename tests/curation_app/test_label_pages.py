@@ -5,9 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from curation_app.labels import DecisionKind, LabelContent
+from curation_app.review_queue import QueueFilter
 from curation_app.review_store import Decision
 from curation_app.service.drafting import AnswerDraft
-from curation_app.service.labelling import Desk, open_desk
+from curation_app.service.labelling import Desk, NeedsAWordError, open_desk
 from curation_app.service.overview import forget_counts
 from curation_app.service.starting import make_workspace
 from evalsets.items import GoldChunk, Mode
@@ -56,42 +57,22 @@ def test_the_name_is_asked_once_before_anything_else(desk: Desk, make_candidate:
     assert not app.exception
 
 
-def test_a_label_made_with_the_mouse_is_saved_field_by_field_and_then_as_an_event(
+def test_fields_are_saved_one_by_one_as_they_change_and_make_the_label(
     desk: Desk, make_candidate: MakeCandidate
 ) -> None:
     desk.store.add_candidates([make_candidate(1, priority=0.9), make_candidate(2)])
+    desk.save_fields("c00001", "Ann", {"gold_chunks": [GOLD[0].model_dump()]})
     app = opened("label")
     app.radio[0].set_value(Mode.GROUNDING_FAILURE.value).run()
-    button(app, "b ☆").click().run()
     area(app, "Expected answer").set_value("Within 30 days.").run()
     area(app, "Facts the answer must contain").set_value("30 days | a month").run()
-    draft = desk.store.item("c00001", "Ann").draft
-    assert draft.gold_chunk_ids == ("kb-003#0",)
-    assert (draft.mode, draft.expected) == (Mode.GROUNDING_FAILURE, "Within 30 days.")
-    button(app, "Save, next").click().run()
+    item = desk.store.item("c00001", "Ann")
+    assert item.draft.gold_chunk_ids == ("kb-003#0",)
+    assert (item.draft.mode, item.draft.expected) == (Mode.GROUNDING_FAILURE, "Within 30 days.")
+    desk.decide(item, "Ann", DecisionKind.LABEL, item.draft, QueueFilter())
     (accepted,) = desk.store.accepted_items()
     assert accepted.item.answer_facts == (("30 days", "a month"),)
     assert accepted.blockers == ()
-    button(app, "Undo").click().run()
-    assert area(app, "Expected answer").value == "Within 30 days."
-
-
-def test_a_refused_save_keeps_the_item_and_the_text(desk: Desk, make_candidate: MakeCandidate) -> None:
-    desk.store.add_candidates([make_candidate(1)])
-    app = opened("label")
-    area(app, "Expected answer").set_value("Within 30 days.").run()
-    button(app, "Save, next").click().run()
-    assert desk.store.events() == []
-    assert area(app, "Expected answer").value == "Within 30 days."
-
-
-def test_defer_skip_and_not_a_failure_go_on_to_the_next_item(desk: Desk, make_candidate: MakeCandidate) -> None:
-    desk.store.add_candidates([make_candidate(n) for n in range(4)])
-    app = opened("label")
-    for label in ("Defer", "Skip", "Not a failure"):
-        button(app, label).click().run()
-    kinds = [event.kind for event in desk.store.events()]
-    assert kinds == [DecisionKind.DEFER, DecisionKind.SKIP, DecisionKind.NOT_FAILURE]
 
 
 @pytest.mark.usefixtures("desk")
@@ -180,15 +161,17 @@ def test_a_model_s_draft_is_offered_after_mode_and_gold_and_is_no_label_until_ac
     # Stands in for the model's remote interface alone.
     monkeypatch.setattr("curation_app.components.label_actions.draft_answer", lambda *_: draft)
     desk.store.add_candidates([make_candidate(1)])
+    desk.save_fields("c00001", "Ann", {"gold_chunks": [GOLD[0].model_dump()]})
     app = opened("label")
     assert not [each for each in app.button if each.label.startswith("Draft by")]
     app.radio[0].set_value(Mode.GROUNDING_FAILURE.value).run()
-    button(app, "b ☆").click().run()
     button(app, "Draft by some-model").click().run()
     assert area(app, "Expected answer").value == "Within 30 days."
-    button(app, "Save, next").click().run()
-    assert desk.store.events() == []
+    drafted = desk.store.item("c00001", "Ann")
+    with pytest.raises(NeedsAWordError, match="some-model's draft"):
+        desk.decide(drafted, "Ann", DecisionKind.LABEL, drafted.draft, QueueFilter())
     button(app, "Accept the draft").click().run()
-    button(app, "Save, next").click().run()
+    accepted = desk.store.item("c00001", "Ann")
+    desk.decide(accepted, "Ann", DecisionKind.LABEL, accepted.draft, QueueFilter())
     (event,) = desk.store.events()
     assert (event.content.drafted_by, event.content.answer_facts) == ("", (("30 days",),))

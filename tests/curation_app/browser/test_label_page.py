@@ -283,3 +283,32 @@ def test_the_name_is_asked_once_remembered_and_can_be_handed_over(
     someone.page.get_by_label("Your name").fill("Bob")
     someone.page.get_by_label("Your name").press("Enter")
     someone.page.get_by_text("Bob · workspace").wait_for(timeout=30_000)
+
+
+def test_the_buttons_decide_like_the_keys_and_keep_no_focus_for_the_next_item(
+    desk: Desk, server: Any, reviewer: Seat, add_candidates: Callable[[int], None]
+) -> None:
+    add_candidates(5)
+    server.start()
+    ann = reviewer("Ann")
+    ann.open()
+    ann.wait_for_item()
+    for name in ("Not a failure", "Skip", "Defer"):
+        token = ann.token
+        ann.page.get_by_role("button", name=name).focus()
+        ann.page.keyboard.press("Enter")
+        ann.page.wait_for_function("before => document.documentElement.dataset.errataToken !== before", arg=token)
+        ann.settle()
+        # Enter again: no button of the item before is still focused.
+        ann.page.keyboard.press("Enter")
+        ann.settle()
+    ann.page.get_by_role("button", name="Undo").click()
+    ann.page.wait_for_function("() => window.__errataLabel.data.status.startsWith('Taken back')")
+    kinds = [event.kind.value for event in desk.store.events()]
+    assert kinds == ["not_failure", "skip", "defer", "undo"]
+    gold = ann.page.get_by_role("button", name="b ☆")
+    gold.focus()
+    ann.page.keyboard.press("Space")
+    ann.page.get_by_role("button", name="b ★").wait_for()
+    ann.settle()
+    assert desk.store.item("c00002", "Ann").draft.gold_chunk_ids == ("kb-003#0",)
