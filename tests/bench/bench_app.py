@@ -7,6 +7,7 @@ them, and times: one reviewer, the Queue page, the corpus search, and four revie
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -47,19 +48,24 @@ FROM range($rows) AS t(n)
 WORK = """
 async ([count, pauseMs]) => {
   window.__times = { all: [], done: false };
-  const shown = () => document.querySelector(".errata-question")?.innerText || "";
+  const shown = () => document.querySelector(".errata-question")?.textContent || "";
   const pause = (ms) => new Promise(done => setTimeout(done, ms));
   const ready = () => {
     const s = window.__errataLabel;
     return s && s.token && !s.inFlight && performance.now() - s.renderedAt > 150;
   };
+  // The question of the next item stands in the page, and the frame that paints it has begun.
+  const nextShown = (before) => new Promise(done => {
+    const late = setTimeout(finish, 20000);
+    const watch = new MutationObserver(() => { if (shown() && shown() !== before) finish(); });
+    function finish() { clearTimeout(late); watch.disconnect(); requestAnimationFrame(done); }
+    watch.observe(document.body, { childList: true, subtree: true, characterData: true });
+  });
   for (let n = 0; n < count; n++) {
     while (!ready()) await pause(20);
-    const before = shown(), started = performance.now();
+    const started = performance.now(), next = nextShown(shown());
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true, composed: true }));
-    while ((!shown() || shown() === before) && performance.now() - started < 20000) {
-      await new Promise(done => requestAnimationFrame(done));
-    }
+    await next;
     window.__times.all.push(performance.now() - started);
     await pause(pauseMs);
   }
@@ -134,27 +140,40 @@ def _searches(desk: Desk) -> list[float]:
 
 @contextmanager
 def _ingesting(desk: Desk, rows: int) -> Iterator[None]:
+    """Run `errata ingest` beside the app until the block ends or its log does; the log store is put back after."""
     mapping = desk.workspace.root / "bench.yaml"
     mapping.write_text(
         "source: more\nformat: jsonl\ninteractions: {id: id, session_id: s, asked_at: {path: t, timezone: UTC}, "
         "question: q, answer: a}\n",
         encoding="utf-8",
     )
-    log = desk.workspace.root / f"more-{time.time_ns()}.jsonl"
-    with log.open("w", encoding="utf-8") as file:
-        for number in range(rows):
-            moment = (STARTED_AT + timedelta(seconds=number)).isoformat()
-            row = {"id": f"{log.stem}-{number}", "s": f"s{number // 3}", "t": moment, "q": f"how {number}", "a": "so"}
-            file.write(json.dumps(row) + "\n")
+    kept = desk.workspace.logs_path.with_suffix(".kept")
+    shutil.copyfile(desk.workspace.logs_path, kept)
+    log = desk.workspace.root / "more.jsonl"
+    _write_log(log, rows)
     command = [sys.executable, "-c", "from curation_app.cli import main; main()", "ingest", str(log)]
     command += ["--mapping", str(mapping), "--workspace", str(desk.workspace.root)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
+        if process.poll():
+            raise SystemExit(f"the ingest beside the app failed with exit code {process.returncode}")
         _say(f"the ingest of {rows:,} lines was {'running' if process.poll() is None else 'over'} at the end")
     finally:
+        process.terminate()
         process.wait()
         log.unlink()
+        desk.workspace.logs_path.with_name("logs.duckdb.wal").unlink(missing_ok=True)
+        kept.replace(desk.workspace.logs_path)
+
+
+def _write_log(path: Path, rows: int) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(rows):
+            moment = (STARTED_AT + timedelta(seconds=number)).isoformat()
+            answer = " ".join(WORDS[(number + step * step) % len(WORDS)] for step in range(30))
+            row = {"id": f"more-{number}", "s": f"s{number // 3}", "t": moment, "q": f"how {number}", "a": answer}
+            file.write(json.dumps(row) + "\n")
 
 
 def _workspace(options: argparse.Namespace) -> Desk:
@@ -252,7 +271,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--candidates", type=int, default=20_000)
     parser.add_argument("--chunks", type=int, default=1_000_000)
     parser.add_argument("--presses", type=int, default=30)
-    parser.add_argument("--ingest-rows", type=int, default=300_000)
+    parser.add_argument("--ingest-rows", type=int, default=1_000_000)
     return parser.parse_args()
 
 
