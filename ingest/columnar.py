@@ -10,7 +10,7 @@ from ingest.interaction import FeedbackEvent
 from ingest.staging import INTERACTION_COLUMNS, LINK_COLUMNS, StagedRows
 
 _TIME = pa.timestamp("us", "UTC")
-_TYPES: dict[str, Any] = {
+COLUMN_TYPES: dict[str, Any] = {
     "asked_at": _TIME,
     "latency_ms": pa.float64(),
     "input_tokens": pa.int64(),
@@ -73,7 +73,7 @@ _ALIAS_COLUMNS = ("source", "alias", "interaction_id")
 
 
 def _array(name: str, values: list[Any]) -> pa.Array:
-    kind = _TYPES.get(name, pa.string())
+    kind = COLUMN_TYPES.get(name, pa.string())
     try:
         array = pa.array(values, kind)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError, ValueError, TypeError):

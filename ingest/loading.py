@@ -1,10 +1,10 @@
 """The ingest itself: files in, redacted rows into the store in committed groups, and an account of every record."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,21 +16,21 @@ from ingest.adapters import get_adapter
 from ingest.adapters.mapping import MappingAdapter
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.assembling import assemble_traces
-from ingest.fast_plan import FAST_BYTES, fast_plan
-from ingest.fast_reading import fast_stage, odd_blocks
+from ingest.fast_plan import FAST_BYTES
+from ingest.fast_reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
+from ingest.fast_slices import FastJob
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, ReportTally
 from ingest.log_store import LogStore
 from ingest.merging import MergeCounts
 from ingest.privacy import workspace_salt
-from ingest.reading.blocks import PART_BYTES, line_parts, whole_blocks
+from ingest.reading.blocks import line_parts, whole_blocks
 from ingest.reading.probing import Probe, probe
 from ingest.reading.sources import SourceFile, find_files
 from ingest.reading_jobs import WORKERS, Readers, StagedBlock, Way, readers
 from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
-from ingest.staging import StagedRows
 from ingest.storing import GroupWriter, KnownFiles, file_digest, finish_ingest, start_ingest
 from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
 
@@ -128,7 +128,7 @@ class _Run:
         missing: set[str] = set()
         with self.stack:
             for entry in probed:
-                for block in self._blocks(entry) if entry.way else ():
+                for block, _ in self._blocks(entry):
                     found |= block.rest.found_paths
                     missing |= block.rest.missing_paths
         self.pools.clear()
@@ -174,8 +174,7 @@ class _Run:
             self._advance(entry.size, file.name)
             return
         with _digest_beside(file.path) as digest:
-            if not self._read_fast(entry, account, writer):
-                self._read_file(entry, account, writer)
+            self._read_file(entry, account, writer)
             writer.note_file(file_digest=digest.result(), way_digest=way, account=account)
 
     def _take_known(self, account: FileAccount, known: FileAccount, writer: GroupWriter) -> None:
@@ -184,36 +183,6 @@ class _Run:
         account.is_unchanged = True
         self.tally.rejects.extend(self.known.rejects_of(known.file) if self.known else [])
         writer.counts = writer.counts.plus(MergeCounts(unchanged=known.interactions))
-
-    def _read_fast(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> bool:
-        """Read a large log of plain fields with DuckDB; say whether that was possible."""
-        mapping = self._mapping_of(entry)
-        if mapping is None or entry.way is None or entry.size < FAST_BYTES:
-            return False
-        plan = fast_plan(mapping, entry.probe, entry.way.way.privacy)
-        if plan is None:
-            return False
-        here = self._readers(entry.way.way).here
-        with fast_stage(self.store.path.parent, entry.probe.file.path, plan, mapping, here.redactor) as stage:
-            odd = stage.fill()
-            if odd is None:
-                return False
-            for block in odd_blocks(account.file, odd):
-                staged = here.read(block)
-                self._account(account, staged, 0)
-                writer.add(staged, entry.way)
-            votes = StagedRows(votes=list(stage.votes()), redactions=Counter(here.redactor.counts))
-            here.redactor.counts.clear()
-            self.tally.redactions.update(votes.redactions)
-            writer.add(here.as_block(votes), entry.way)
-            self._warn_of_missing(set(stage.missing_paths(entry.probe.sample)), account.file)
-            writer.merge_stage(stage)
-            clean = stage.rows - len(odd)
-        account.read += clean
-        account.interactions += clean
-        self.records += clean
-        self._advance(entry.size, account.file)
-        return True
 
     @staticmethod
     def _mapping_of(entry: _Probed) -> MappingFile | None:
@@ -227,14 +196,14 @@ class _Run:
         paths_found: set[str] = set()
         paths_missing: set[str] = set()
         before = self.bytes_done
-        for block in self._blocks(entry):
+        for block, size in self._blocks(entry):
             rest = block.rest
             self._account(account, block, first_line)
             first_line += rest.lines
             paths_found |= rest.found_paths
             paths_missing |= rest.missing_paths
             writer.add(block, entry.way)
-            self._advance(min(_share(entry), before + entry.size - self.bytes_done), account.file)
+            self._advance(min(size, before + entry.size - self.bytes_done), account.file)
         self._advance(before + entry.size - self.bytes_done, account.file)
         if entry.way is not None and entry.way.way.mapping is not None:
             self._warn_of_missing(paths_missing - paths_found, account.file)
@@ -260,16 +229,28 @@ class _Run:
         self.tally.redactions.update(rest.redactions)
         self.records += rest.read
 
-    def _blocks(self, entry: _Probed) -> Iterator[StagedBlock]:
+    def _blocks(self, entry: _Probed) -> Iterator[SizedBlock]:
         if entry.way is None:
             return
         pool = self._readers(entry.way.way)
-        if entry.probe.container == "lines":
-            parts = line_parts(entry.probe, records=entry.way.records, unwrap=entry.way.unwrap)
-            yield from pool.read_parts(parts, many=entry.size > _MANY_BYTES)
-        else:
+        if entry.probe.container != "lines":
             for block in whole_blocks(entry.probe, records=entry.way.records, unwrap=entry.way.unwrap):
-                yield pool.here.read(block)
+                yield SizedBlock(pool.here.read(block), 0)
+            return
+        parts = partial(line_parts, entry.probe, records=entry.way.records, unwrap=entry.way.unwrap)
+        slow = partial(pool.read_parts, many=entry.size > _MANY_BYTES)
+        if job := self._fast_job(entry):
+            slices = parts(part_bytes=SLICE_BYTES)
+            yield from read_fast(slices, job, folder=self.store.path.parent, workers=self.workers, slow=slow)
+        else:
+            yield from read_slowly(parts(), slow)
+
+    def _fast_job(self, entry: _Probed) -> FastJob | None:
+        mapping = self._mapping_of(entry)
+        way = entry.way
+        if mapping is None or way is None or way.records or way.unwrap or entry.size < FAST_BYTES:
+            return None
+        return fast_job(mapping, entry.probe, way.way)
 
     def _readers(self, way: Way) -> Readers:
         if way.adapter not in self.pools:
@@ -317,10 +298,6 @@ class _Run:
             )
             self.tally.caution_text(f"scale_unknown:{name}", message)
         return votes
-
-
-def _share(entry: _Probed) -> int:
-    return PART_BYTES if entry.probe.container == "lines" and entry.probe.is_plain else 0
 
 
 def _layout(found: Probe) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from ingest.columnar import Tables
@@ -14,19 +15,21 @@ _CONTENT = tuple(name for name in INTERACTION_COLUMNS if name not in _KEYS)
 _COLUMNS = ", ".join(("interaction_id", "source", *_CONTENT, "version_ns"))
 _STAGED_COLUMNS = ", ".join(f"s.{name}" for name in ("interaction_id", "source", *_CONTENT, "version_ns"))
 _HASHED = ", ".join(_CONTENT)
+_LINKED = """linked AS (
+    SELECT row AS link_row, bit_xor(hash(rank, chunk_id, doc_id, text_hash, score, stage)) AS links_hash
+    FROM staged_links GROUP BY row
+)"""
+_CONTENT_HASH = f"format('{{:016x}}', hash({_HASHED}, links_hash))"
 _SET = ", ".join(f"{name} = s.{name}" for name in (*_CONTENT, "version_ns"))
 
 # Of several states of one interaction in a group the newest stays; of equals the longer answer, then any one for good.
 # Between ingests, of equals the one read later stays.
 _COMPARE = f"""
 CREATE OR REPLACE TEMP TABLE compared AS
-WITH linked AS (
-    SELECT row AS link_row, bit_xor(hash(rank, chunk_id, doc_id, text_hash, score, stage)) AS links_hash
-    FROM staged_links GROUP BY row
-),
+WITH {_LINKED},
 hashed AS (
     SELECT row, interaction_id, version_ns, length(coalesce(answer, '')) AS size, user_id, asked_at,
-        format('{{:016x}}', hash({_HASHED}, links_hash)) AS content_hash
+        {_CONTENT_HASH} AS content_hash
     FROM staged_interactions LEFT JOIN linked ON link_row = row
 )
 SELECT s.row, s.interaction_id, s.content_hash,
@@ -42,6 +45,19 @@ SELECT s.row, s.interaction_id, s.content_hash,
     END AS outcome,
     s.version_ns, s.size
 FROM hashed AS s LEFT JOIN interactions AS e USING (interaction_id)
+"""  # noqa: S608 - our own column names
+# Nothing has to be compared when every id is new and stands once, as in a log that is read for the first time.
+_IS_ALL_NEW = """
+SELECT NOT EXISTS (SELECT 1 FROM forgotten)
+    AND NOT EXISTS (SELECT 1 FROM staged_interactions SEMI JOIN interactions USING (interaction_id))
+    AND count(*) = count(DISTINCT interaction_id)
+FROM staged_interactions
+"""
+_APPEND = f"""
+INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id)
+WITH {_LINKED}
+SELECT {_STAGED_COLUMNS}, {_CONTENT_HASH}, $ingest_id
+FROM staged_interactions AS s LEFT JOIN linked ON link_row = row
 """  # noqa: S608 - our own column names
 _HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM compared"
 _DROP_REPEATS = """
@@ -67,7 +83,7 @@ INSERT INTO retrieved
 SELECT c.interaction_id, l.rank, l.chunk_id, l.doc_id, l.text_hash, l.score, l.stage, l.id_origin
 FROM staged_links AS l JOIN compared AS c USING (row) WHERE c.outcome IN ('new', 'changed')
 """
-_INSERT_NAMED_LINKS = """
+_APPEND_LINKS = """
 INSERT INTO retrieved
 SELECT interaction_id, rank, chunk_id, doc_id, text_hash, score, stage, id_origin FROM staged_links
 """
@@ -147,17 +163,19 @@ _VIEWS = ("staged_interactions", "staged_links", "staged_texts", "staged_votes",
 def _concatenated(group: Sequence[Tables]) -> Tables:
     interactions, links, first = [], [], 0
     for tables in group:
-        rows = pa.array(range(first, first + tables.size), pa.int64())
+        rows = pa.array(np.arange(first, first + tables.size))
         interactions.append(tables.interactions.append_column("row", rows))
-        moved = pa.compute.add(tables.links.column("row").cast(pa.int64()), first)
-        links.append(tables.links.set_column(0, "row", moved))
+        own_rows = tables.links["row"].combine_chunks()
+        moved = pa.compute.add(own_rows.cast(pa.int64()), first)
+        named = pa.DictionaryArray.from_arrays(own_rows, tables.interactions["interaction_id"].combine_chunks())
+        links.append(tables.links.set_column(0, "row", moved).append_column("interaction_id", named))
         first += tables.size
     rest = (pa.concat_tables([tables[at] for tables in group]) for at in (2, 3, 4))
     return Tables(pa.concat_tables(interactions), pa.concat_tables(links), *rest)
 
 
 def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: int) -> MergeCounts:
-    counts = merge_staged(connection, ingest_id=ingest_id) if merged.size else MergeCounts()
+    counts = _merge_interactions(connection, ingest_id) if merged.size else MergeCounts()
     if merged.aliases.num_rows:
         connection.execute(_INSERT_ALIASES)
     votes = 0
@@ -169,13 +187,17 @@ def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: in
     return counts._replace(votes=votes)
 
 
-def merge_staged(
-    connection: duckdb.DuckDBPyConnection, *, ingest_id: int, links_are_named: bool = False
-) -> MergeCounts:
-    """Merge the relations `staged_interactions`, `staged_links` and `staged_texts`, whatever they are made of.
+def _merge_interactions(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> MergeCounts:
+    [(is_all_new,)] = connection.execute(_IS_ALL_NEW).fetchall()
+    if is_all_new:
+        new = int(connection.execute(_APPEND, {"ingest_id": ingest_id}).fetchall()[0][0])
+        connection.execute(_APPEND_LINKS)
+        connection.execute(_INSERT_TEXTS)
+        return MergeCounts(new=new)
+    return _compared(connection, ingest_id)
 
-    `links_are_named` says that `staged_links` has the interaction ids, which spares a join when all is new.
-    """
+
+def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> MergeCounts:
     connection.execute(_COMPARE, {"ingest_id": ingest_id})
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
@@ -188,8 +210,7 @@ def merge_staged(
         connection.execute(_DELETE_LINKS)
         connection.execute(_UPDATE, {"ingest_id": ingest_id})
     if counts.new + counts.changed:
-        is_all_new = links_are_named and not repeated and set(found) == {"new"}
-        connection.execute(_INSERT_NAMED_LINKS if is_all_new else _INSERT_LINKS)
+        connection.execute(_INSERT_LINKS)
         connection.execute(_INSERT_TEXTS)
     return counts
 

@@ -75,6 +75,23 @@ class Redactor:
             out[row] = self.text(values[row] or "")
         return out
 
+    def array(self, values: Any) -> Any:
+        """Redact an Arrow array of texts."""
+        return self._rewritten(values, self.text)
+
+    def json_array(self, values: Any) -> Any:
+        """Redact an Arrow array of JSON texts."""
+        return self._rewritten(values, self.json)
+
+    def _rewritten(self, values: Any, rewrite: Callable[[str], str]) -> Any:
+        if not self.settings.redact:
+            return values
+        if self.custom is not None or self._names is not None:
+            return pa.array([value and rewrite(value) for value in values.to_pylist()], pa.string())
+        mask = _hints(values)
+        hinted = values.filter(mask).to_pylist()
+        return pc.replace_with_mask(values, mask, pa.array(list(map(rewrite, hinted)), pa.string()))
+
     def rows(self, rows: StagedRows) -> StagedRows:
         """Redact staged rows in place: every text field, chunk texts, comments, span payloads, quarantined text."""
         columns = rows.columns
@@ -267,10 +284,14 @@ def _custom_pattern(patterns: dict[str, str]) -> re.Pattern[str] | None:
 def _hinted(values: Sequence[str | None]) -> list[int]:
     """Return the rows worth a closer look; RE2 looks through a column about 30 times faster than `re`."""
     try:
-        mask = pc.match_substring_regex(pa.array(values, pa.string()), HINT_PATTERN)
+        mask = _hints(pa.array(values, pa.string()))
     except (pa.ArrowException, UnicodeEncodeError):
         return [row for row, value in enumerate(values) if value is not None]
-    return pc.indices_nonzero(pc.fill_null(mask, fill_value=False)).to_pylist()  # type: ignore[no-any-return]
+    return pc.indices_nonzero(mask).to_pylist()  # type: ignore[no-any-return]
+
+
+def _hints(values: Any) -> Any:
+    return pc.fill_null(pc.match_substring_regex(values, HINT_PATTERN), fill_value=False)
 
 
 def workspace_salt(folder: Path) -> bytes:

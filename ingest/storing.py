@@ -12,15 +12,15 @@ from ingest.adapters import family_of
 from ingest.adapters.base import Reject
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables
-from ingest.fast_reading import FastStage
 from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import LogStore
-from ingest.merging import MergeCounts, merge, merge_staged
+from ingest.merging import MergeCounts, merge
 from ingest.reading_jobs import StagedBlock
 from ingest.span_staging import StagedSpans, append_spans
 from ingest.way_finding import FileWay
 
-GROUP_BYTES = 160 << 20
+GROUP_BYTES = 192 << 20
+"""What a transaction gathers: a few hundred thousand rows, which DuckDB compresses on all cores and as they come."""
 _GROUP_SPANS = 100_000
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16
@@ -80,21 +80,6 @@ class GroupWriter:
         self._tables.append(block.tables)
         self._rejects.extend(_NotedReject(reject, "assembly") for reject in block.rest.rejects)
 
-    def merge_stage(self, stage: FastStage) -> None:
-        """Merge what was read fast, slice by slice, each in a unit of work and a transaction of its own."""
-        stage.close()
-        place = str(stage.path).replace("'", "''")
-        for first, end in stage.slices():
-            with self.store.unit() as connection:
-                # No reader relies on the order of rows, and without it both cores insert.
-                connection.execute("SET preserve_insertion_order = false")
-                connection.execute(f"ATTACH '{place}' AS stage (READ_ONLY)")
-                connection.begin()
-                for statement in stage.views(first, end):
-                    connection.execute(statement)
-                self.counts = self.counts.plus(merge_staged(connection, ingest_id=self.ingest_id, links_are_named=True))
-                connection.commit()
-
     def note_file(self, *, file_digest: str, way_digest: str, account: FileAccount) -> None:
         """Note that a file was read to its end, to be stored with or after its last rows."""
         self._files.append(_NotedFile(file_digest, way_digest, account))
@@ -102,6 +87,8 @@ class GroupWriter:
     def flush(self) -> None:
         """Write what is gathered in one transaction, in a unit of work of its own."""
         with self.store.unit() as connection:
+            # No reader relies on the order of rows, and without it both cores insert.
+            connection.execute("SET preserve_insertion_order = false")
             self.flush_into(connection)
 
     def flush_into(self, connection: duckdb.DuckDBPyConnection) -> None:

@@ -7,12 +7,10 @@ from typing import Any
 from ingest.adapters.mapping_chunks import MappedChunks
 from ingest.adapters.mapping_file import NUMBER_FIELDS, TEXT_FIELDS, FieldSpec, InteractionsSection
 from ingest.adapters.mapping_paths import compile_path
-from ingest.adapters.mapping_values import field_values, vote_values
+from ingest.adapters.mapping_values import MS_IN, field_values, note_naive_times, vote_values
 from ingest.interaction import FeedbackEvent
 from ingest.normalising import Column, instant_column, integer_column, number_column, text_column, zone_named
 from ingest.staging import VOTE_FIELD, Alias, Rows, StagedRows, as_json, nanoseconds
-
-_MS_IN = {"s": 1000.0, "us": 1e-3, "ns": 1e-6}
 
 
 class MappedColumns:
@@ -64,7 +62,7 @@ class MappedColumns:
         parse: Callable[[Sequence[Any], str], Column] = integer_column if name.endswith("tokens") else number_column
         parsed = parse(self._raw(name), name)
         self._note_faults(parsed.faults)
-        if name == "latency_ms" and (factor := _MS_IN.get(spec.unit)):
+        if name == "latency_ms" and (factor := MS_IN.get(spec.unit)):
             return [None if value is None else value * factor for value in parsed.values]
         return parsed.values
 
@@ -83,9 +81,8 @@ class MappedColumns:
             return [None] * len(self)
         parsed = instant_column(self._raw(name), name, unit=spec.unit, zone=zone_named(spec.timezone))
         self._note_faults(parsed.faults)
-        if parsed.naive and "timezone" not in spec.model_fields_set:
-            message = f"{name} has times without a zone, read as UTC; say `timezone:` in the mapping if that is wrong"
-            self.out.caution("naive_times", message, file=self.rows.file, count=parsed.naive)
+        if "timezone" not in spec.model_fields_set:
+            note_naive_times(self.out, name, self.rows.file, parsed.naive)
         return parsed.values
 
     def _note_faults(self, faults: dict[int, str]) -> None:
@@ -122,7 +119,7 @@ class MappedColumns:
     def _metadata(self) -> list[str | None]:
         if self.section.metadata == "none":
             return [None] * len(self)
-        mapped = _mapped_keys(self.section)
+        mapped = mapped_keys(self.section)
         return [_rest(record, mapped) for record in self.rows.values]
 
     def _account(self) -> None:
@@ -180,7 +177,7 @@ def _rest(record: dict[str, Any], mapped: frozenset[str]) -> str | None:
     return as_json({key: value for key, value in record.items() if key not in mapped})
 
 
-def _mapped_keys(section: InteractionsSection) -> frozenset[str]:
+def mapped_keys(section: InteractionsSection) -> frozenset[str]:
     """Return the top-level keys that some path reads, which metadata then need not repeat."""
     specs = section.fields().values()
     written = [path for spec in specs for path in (spec.path, spec.start, spec.end) if path]

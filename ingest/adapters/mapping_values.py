@@ -6,6 +6,8 @@ from ingest.adapters.mapping_file import FieldSpec
 from ingest.adapters.mapping_paths import compile_path
 from ingest.staging import StagedRows, declared_vote
 
+MS_IN = {"s": 1000.0, "us": 1e-3, "ns": 1e-6}
+
 
 def path_values(written: str, records: list[Any], out: StagedRows) -> list[Any]:
     """Return the value of one path in every record; notes whether the path leads anywhere in any of them."""
@@ -59,3 +61,10 @@ def vote_values(spec: FieldSpec, records: list[Any], out: StagedRows) -> list[An
 
 def _folded(spec: FieldSpec) -> dict[str, Any]:
     return {str(key).lower(): meaning for key, meaning in spec.map.items()}
+
+
+def note_naive_times(out: StagedRows, name: str, file: str, count: int) -> None:
+    """Caution that times of a field came without a zone."""
+    if count:
+        message = f"{name} has times without a zone, read as UTC; say `timezone:` in the mapping if that is wrong"
+        out.caution("naive_times", message, file=file, count=count)

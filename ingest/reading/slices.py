@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from ingest.reading.blocks import PART_BYTES, LinePart
 
 _PIECE_BYTES = 1 << 20
+_NEWLINE = 10
 
 
 def write_part(part: LinePart, place: Path) -> int:
@@ -25,15 +28,15 @@ def write_part(part: LinePart, place: Path) -> int:
 def _copied(stream: BinaryIO, out: BinaryIO, left: int) -> int:
     """Copy `left` bytes and the rest of the last line, by way of one small buffer."""
     lines = 0
-    buffer = bytearray(_PIECE_BYTES)
-    last = b"\n"
-    while left > 0 and (size := stream.readinto(memoryview(buffer)[: min(left, _PIECE_BYTES)])):  # type: ignore[attr-defined]
-        piece = memoryview(buffer)[:size]
-        out.write(piece)
-        lines += buffer.count(b"\n", 0, size)
-        last = bytes(piece[-1:])
+    buffer = np.empty(_PIECE_BYTES, dtype=np.uint8)
+    last = _NEWLINE
+    while left > 0 and (size := stream.readinto(buffer[:left])):  # type: ignore[attr-defined]
+        piece = buffer[:size]
+        out.write(memoryview(piece))
+        lines += int(np.count_nonzero(piece == _NEWLINE))
+        last = piece[-1]
         left -= size
-    if last != b"\n":
+    if last != _NEWLINE:
         rest = stream.readline()
         out.write(rest)
         lines += rest.endswith(b"\n")

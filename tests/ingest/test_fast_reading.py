@@ -8,7 +8,7 @@ import pytest
 
 from ingest import loading
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
-from ingest.fast_reading import FastStage
+from ingest.fast_slices import SliceReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from tests.ingest.ingest_support import APP_MAPPING, rows, tables
@@ -114,14 +114,14 @@ def test_reading_fast_gives_the_same_tables_and_account(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     filled: list[bool] = []
-    fill = FastStage.fill
+    read = SliceReader.read
 
-    def watched(stage: FastStage) -> Any:
-        odd = fill(stage)
-        filled.append(odd is not None)
-        return odd
+    def watched(reader: SliceReader, part: Any) -> Any:
+        block = read(reader, part)
+        filled.append(block is not None)
+        return block
 
-    monkeypatch.setattr(FastStage, "fill", watched)
+    monkeypatch.setattr(SliceReader, "read", watched)
     lines = [json.dumps(turn(number)).encode() for number in range(60)]
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"\n".join([*lines[:30], *(odd_lines() if has_odd_lines else []), *lines[30:]]) + b"\n")
