@@ -1,9 +1,10 @@
-"""Shows what a mapping or format makes of the first records of a file, with nothing stored."""
+"""Shows what a mapping or format makes of the first records of files, with nothing stored."""
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -11,15 +12,18 @@ from ingest.adapters.base import Span, Trace
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.interaction import Interaction
 from ingest.reading.blocks import ReadBlock, line_parts, read_part, whole_blocks
-from ingest.reading.probing import probe
+from ingest.reading.probing import Probe, probe
 from ingest.reading.sources import find_files
 from ingest.reading_jobs import RowReader
 from ingest.settings import PrivacySettings
+from ingest.spooling import spooled
 from ingest.staging import StagedRows
 from ingest.way_finding import FileWay, WayFinder, unrecognised
 
 _PART_BYTES = 1 << 20
 _BLOCKS = 2
+_FILES_A_GROUP = 3
+_MOST_GROUPS = 8
 
 
 class FillRate(BaseModel):
@@ -31,9 +35,11 @@ class FillRate(BaseModel):
 
 
 class Preview(BaseModel):
-    """The first interactions of a file as they would be stored, and what share of them has each field."""
+    """The first interactions of files of one format as they would be stored, and what share of them has each field."""
 
     file: str
+    files: int
+    """How many files are read this way; the first of them are looked at."""
     format: str
     layout: str
     read: int
@@ -48,29 +54,73 @@ class Preview(BaseModel):
     rows: list[dict[str, Any]]
 
 
+class PreviewReport(BaseModel):
+    """A preview of each format among the files named, and what of them is not previewed."""
+
+    previews: list[Preview]
+    unknown: list[str]
+    """Why files are left out: of no known format, or empty."""
+    not_shown: int
+    """How many files are of formats beyond the first few."""
+
+
 def preview(  # noqa: PLR0913 - one parameter for each option of the command
-    path: str | Path,
+    paths: Iterable[str | Path],
     *,
     mapping: str | Path | MappingFile | None = None,
     format_name: str = "",
     mappings: Mapping[str, Path] | None = None,
     privacy: PrivacySettings | None = None,
     rows: int = 5,
-) -> Preview:
-    """Map the first records of the first file at `path`, redacted as an ingest would. Raises BadInputError."""
+    shown_names: Mapping[str, str] | None = None,
+) -> PreviewReport:
+    """Map the first records of the first files of each format at `paths`, redacted as an ingest would.
+
+    `shown_names` gives the name to call a path by. Raises BadInputError when nothing recognises any of the files.
+    """
     chosen = load_mapping(str(mapping), named=mappings) if isinstance(mapping, (str, Path)) else mapping
     finder = WayFinder(mapping=chosen, named=format_name, privacy=privacy or PrivacySettings(), salt=b"preview")
-    found = probe(find_files([path])[0])
-    way = finder.find(found)
-    if way is None:
-        raise unrecognised(found)
-    blocks = (
-        map(read_part, line_parts(found, records=way.records, unwrap=way.unwrap, part_bytes=_PART_BYTES))
-        if found.container == "lines"
-        else whole_blocks(found, records=way.records, unwrap=way.unwrap)
-    )
-    staged = list(_staged(RowReader(way.way), islice(blocks, _BLOCKS)))
-    return _summed(staged, found.file.name, way, found.container, rows)
+    named = [file._replace(name=(shown_names or {}).get(str(file.path), file.name)) for file in find_files(paths)]
+    with tempfile.TemporaryDirectory() as folder, spooled(named, Path(folder)) as files:
+        groups, unknown = _grouped([probe(file) for file in files], finder)
+        shown = [_preview_of(group, rows) for group in list(groups.values())[:_MOST_GROUPS]]
+    left_out = list(groups.values())[_MOST_GROUPS:]
+    return PreviewReport(previews=shown, unknown=unknown, not_shown=sum(map(len, left_out)))
+
+
+class _Readable(NamedTuple):
+    probe: Probe
+    way: FileWay
+
+
+def _grouped(probed: list[Probe], finder: WayFinder) -> tuple[dict[str, list[_Readable]], list[str]]:
+    groups: dict[str, list[_Readable]] = {}
+    unknown = []
+    for found in probed:
+        way = None if found.container == "empty" else finder.find(found)
+        if way is not None:
+            groups.setdefault(way.format, []).append(_Readable(found, way))
+        else:
+            unknown.append(f"{found.file.name!r} is empty" if found.container == "empty" else str(unrecognised(found)))
+    if not groups and (bad := next((found for found in probed if found.container != "empty"), None)):
+        raise unrecognised(bad)
+    return groups, unknown
+
+
+def _preview_of(group: list[_Readable], rows: int) -> Preview:
+    first = group[0]
+    reader = RowReader(first.way.way)
+    blocks = chain.from_iterable(islice(_blocks(each), _BLOCKS) for each in group[:_FILES_A_GROUP])
+    shown = _summed(list(_staged(reader, blocks)), first.probe.file.name, first.way, first.probe.container, rows)
+    return shown.model_copy(update={"files": len(group)})
+
+
+def _blocks(each: _Readable) -> Iterator[ReadBlock]:
+    found, way = each
+    if found.container != "lines":
+        return whole_blocks(found, records=way.records, unwrap=way.unwrap)
+    parts = line_parts(found, records=way.records, unwrap=way.unwrap, part_bytes=_PART_BYTES)
+    return map(read_part, parts)
 
 
 def _staged(reader: RowReader, blocks: Iterator[ReadBlock]) -> Iterator[StagedRows]:
@@ -108,6 +158,7 @@ def _summed(staged: list[StagedRows], file: str, way: FileWay, layout: str, rows
     votes = [vote for block in staged for vote in block.votes]
     return Preview(
         file=file,
+        files=1,
         format=way.format,
         layout=layout,
         read=sum(block.read for block in staged),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ingest.ingest_report import IngestReport
     from ingest.loading import Progress
-    from ingest.previewing import Preview
+    from ingest.previewing import Preview, PreviewReport
 
 app = typer.Typer()
 corpus_app = typer.Typer(help="The chunk store that gold chunks are picked from.", no_args_is_help=True)
@@ -33,7 +33,9 @@ def ingest(
     paths: list[str] = typer.Argument(None, help="Files, folders, globs, Hive folders, or - for standard input."),
     mapping: str | None = typer.Option(None, "--mapping", "-m", help="Mapping file, or the name of one."),
     format_name: str = typer.Option("", "--format", help="Format to read as; default: told by the content."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show the first mapped rows and fill rates; store nothing."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Show the first mapped rows and fill rates of each format; store nothing."
+    ),
     strict: bool = typer.Option(False, "--strict", help="Make a mapped path that leads nowhere an error."),
     retry: bool = typer.Option(False, "--retry-rejects", help="Take the quarantined records again."),
     workspace: Path | None = WorkspaceOption,
@@ -52,8 +54,8 @@ def ingest(
     if not paths:
         raise BadInputError("name a file, folder or glob to read, or - for standard input.")
     if dry_run:
-        shown = show_preview(place, paths[0], mapping=mapping, format_name=format_name)
-        write_json(shown) if as_json else _write_preview(shown)
+        shown = show_preview(place, paths, mapping=mapping, format_name=format_name)
+        write_json(shown) if as_json else _write_previews(shown)
         return
     with _progress_bar() as on_progress:
         report = run_ingest(
@@ -105,8 +107,19 @@ def _write_report(report: "IngestReport") -> None:
     write_line(f"stored        {report.stored} interactions in all, in {report.seconds:.1f} s")
 
 
+def _write_previews(report: "PreviewReport") -> None:
+    for shown in report.previews:
+        _write_preview(shown)
+        write_line("")
+    for reason in report.unknown:
+        say(f"warning: {reason}")
+    if report.not_shown:
+        say(f"{report.not_shown} files of further formats are not previewed")
+
+
 def _write_preview(shown: "Preview") -> None:
-    write_line(f"{shown.file}: read as {shown.format} ({shown.layout})")
+    others = f" and {shown.files - 1} more" if shown.files > 1 else ""
+    write_line(f"{shown.file}{others}: read as {shown.format} ({shown.layout})")
     write_line(f"{shown.read} records: {shown.interactions} interactions, {shown.votes} votes; nothing was stored")
     for reason, count in sorted(shown.skipped.items()):
         write_line(f"skipped     {count} {reason}")

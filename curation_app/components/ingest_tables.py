@@ -7,18 +7,29 @@ import streamlit as st
 
 from curation_app.components.page_text import plain_line
 from ingest.ingest_report import IngestReport
-from ingest.previewing import Preview
+from ingest.previewing import Preview, PreviewReport
 from ingest.quarantine import RejectedRecord
 
 _SHOWN_FIELDS = ("asked_at", "session_id", "question", "answer", "retrieved", "model", "error")
 
 
-def show_preview(shown: Preview) -> None:
-    """Show the first mapped rows and the share of them that has each field."""
+def show_previews(report: PreviewReport) -> None:
+    """Show a preview of each format among the files, and which files none is shown of."""
     st.subheader("Preview")
+    for shown in report.previews:
+        _show_preview(shown)
+    for reason in report.unknown:
+        st.warning(plain_line(reason, 400))
+    if report.not_shown:
+        st.caption(f"{report.not_shown:,} files of further formats are not previewed.")
+
+
+def _show_preview(shown: Preview) -> None:
+    """Show the first mapped rows and the share of them that has each field."""
+    others = f" and {shown.files - 1:,} more" if shown.files > 1 else ""
     st.caption(
-        f"{shown.file}, read as {shown.format}: {shown.read:,} records make {shown.interactions:,} interactions and"
-        f" {shown.votes:,} votes. Nothing is stored yet."
+        f"{shown.file}{others}, read as {shown.format}: the first {shown.read:,} records make"
+        f" {shown.interactions:,} interactions and {shown.votes:,} votes. Nothing is stored yet."
     )
     for path in shown.missing_paths:
         st.warning(f"The mapped path `{path}` leads nowhere in these records.")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from curation_app import session_keys
 from curation_app.components import ingest_actions
-from curation_app.components.ingest_tables import show_preview, show_rejects, show_report
+from curation_app.components.ingest_tables import show_previews, show_rejects, show_report
 from curation_app.components.page_text import markdown_text
 from curation_app.service.ingest_desk import REJECTS_A_PAGE, WRITTEN_BELOW, rejects_page, stored, ways_to_read
 from curation_app.workspace import Workspace, app_workspace
@@ -47,7 +47,7 @@ def _show_outcome() -> None:
     if problem := session_keys.widget_value(session_keys.INGEST_PROBLEM):
         st.error(markdown_text(problem, 2000))
     if shown := session_keys.widget_value(session_keys.INGEST_PREVIEW):
-        show_preview(shown)
+        show_previews(shown)
     if report := session_keys.widget_value(session_keys.INGEST_REPORT):
         show_report(report)
 

@@ -18,7 +18,7 @@ from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
 from ingest.corpus import CorpusReport
 from ingest.ingest_report import IngestReport
-from ingest.previewing import Preview
+from ingest.previewing import PreviewReport
 from ingest.quarantine import RejectedRecord, list_rejects
 from ingest.spooling import scratch_folder
 
@@ -65,11 +65,10 @@ def ways_to_read(workspace: Workspace) -> list[str]:
     return [BY_CONTENT, *own, WRITTEN_BELOW, *(name for name, _ in list_formats())]
 
 
-def preview_source(workspace: Workspace, source: Source) -> Preview:
+def preview_source(workspace: Workspace, source: Source) -> PreviewReport:
     """Map the first records of what is to be read, with nothing stored."""
     with _files(workspace, source) as places, _way(workspace, source) as (mapping, format_name):
-        shown = show_preview(workspace, next(iter(places)), mapping=mapping, format_name=format_name)
-        return shown.model_copy(update={"file": next(iter(places.values()))})
+        return show_preview(workspace, places, mapping=mapping, format_name=format_name, shown_names=places)
 
 
 def ingest_source(workspace: Workspace, source: Source, *, strict: bool = False) -> IngestReport:

@@ -17,7 +17,7 @@ from ingest.forgetting import forget_before, forget_user
 from ingest.ingest_report import IngestReport
 from ingest.loading import Progress, ingest
 from ingest.log_store import LogStore
-from ingest.previewing import Preview, preview
+from ingest.previewing import PreviewReport, preview
 from ingest.reading.probing import probe
 from ingest.reading.sources import find_files
 from ingest.retrying import retry_rejects
@@ -61,16 +61,21 @@ def run_ingest(  # noqa: PLR0913 - one parameter for each option of the command
 
 
 def show_preview(
-    workspace: Workspace, path: str | Path, *, mapping: str | None = None, format_name: str = "", rows: int = 5
-) -> Preview:
-    """Map the first records of a file, with nothing stored."""
+    workspace: Workspace,
+    paths: Iterable[str | Path],
+    *,
+    mapping: str | None = None,
+    format_name: str = "",
+    shown_names: dict[str, str] | None = None,
+) -> PreviewReport:
+    """Map the first records of the files of each format, with nothing stored."""
     return preview(
-        path,
+        paths,
         mapping=mapping,
         format_name=format_name,
         mappings=named_mappings(workspace),
         privacy=workspace.settings().privacy,
-        rows=rows,
+        shown_names=shown_names,
     )
 
 

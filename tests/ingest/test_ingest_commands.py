@@ -117,3 +117,18 @@ def test_a_corpus_of_markdown_is_one_chunk_a_heading_and_a_change_is_seen(
     run(["corpus", "add", "handbook", "--json"])
     report = json.loads(capsys.readouterr().out)
     assert (report["new"], report["changed"], report["unchanged"]) == (0, 1, 1)
+
+
+def test_dry_run_previews_every_format_among_the_files(
+    workspace: Path, shared_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = shared_folder / "logs"
+    (workspace / "notes.txt").write_text("nothing to see here\n")
+    names = [str(logs / name) for name in ("langfuse_blob_observations_v2.jsonl", "langfuse_blob_scores.jsonl")]
+    assert run(["ingest", *names, str(logs / "mlflow_traces.jsonl"), "notes.txt", "--dry-run", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [(each["format"], each["files"], each["interactions"], each["votes"]) for each in shown["previews"]] == [
+        ("langfuse", 2, 7, 2),
+        ("mlflow", 1, 7, 2),
+    ]
+    assert "notes.txt" in shown["unknown"][0]

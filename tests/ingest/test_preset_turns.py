@@ -86,7 +86,7 @@ def openai_responses() -> Records:
             for key, text, score in t.chunks
         ]
         search = {"type": "file_search_call", "id": "fs", "queries": ["rewritten"], "results": results}
-        said = {"type": "output_text", "text": t.answer, "annotations": []}
+        said: dict[str, Any] = {"type": "output_text", "text": t.answer, "annotations": []}
         message = [{"type": "message", "role": "assistant", "content": [said]}] if t.answer else []
         return [{"type": "reasoning", "summary": []}, search, *message]
 
