@@ -146,7 +146,8 @@ SELECT
         CASE WHEN manner < 7 THEN concat(' ', p.link[1 + draw(i, 3) % len(p.link)], ' ', zipf(p.word, i)) END,
         CASE WHEN draw(need, 54) % 2 = 0 THEN '?' END) AS question,
     CASE WHEN draw(i, 11) % 25 = 0
-            THEN replace(p.decline[1 + draw(i, 12) % len(p.decline)], '%', concat(zipf(p.word, i), ' ', zipf(p.word, -i)))
+            THEN replace(p.decline[1 + draw(i, 12) % len(p.decline)], '%',
+                concat(zipf(p.word, i), ' ', zipf(p.word, -i)))
         WHEN draw(i, 12) % 200 = 0 THEN ''
         ELSE array_to_string(list_transform(range(3 + draw(i, 19) % 3), lambda k:
             p.sentence[1 + draw(passage_of(interaction_id, draw(i, 70) % 3), draw(i, k + 20) % 8) % len(p.sentence)]),
