@@ -27,6 +27,17 @@ ABSTENTIONS = [
     "We could not find any information about this in our records.",
     "We're unable to answer that question.",
     "There isn't enough information to answer. However, you can contact support for more details.",
+    "That information isn't in the documents I have.",
+    "No data available.",
+    "Nothing in the handbook covers this.",
+    "The documents provided are silent on this point.",
+    "I have not been able to find that information.",
+    "I haven't found anything about that.",
+    "I don't believe I have that information.",
+    "This question can't be answered with the available documents.",
+    "It's not possible for me to look that up.",
+    "Unfortunately, no information about that fee is provided.",
+    "Details on this are not available.",
 ]
 POLICIES = [
     "I'm sorry, but I can't help with that. It would be illegal and unethical to do so.",
@@ -34,6 +45,7 @@ POLICIES = [
     "I won't provide that.",
     "It is not ethical or appropriate to ask for someone's password.",
     "I must decline this request.",
+    "I am not at liberty to discuss this.",
     "We do not condone violence.",
     "Hot-wiring a car is illegal and unethical. Instead, consider calling a locksmith.",
     "As a responsible and ethical AI assistant, I cannot take part in this.",
@@ -97,6 +109,7 @@ OTHER_LANGUAGES = [
     "We hebben hierover geen informatie gevonden.",
     "Ich verstehe die Frage nicht.",
     "De documenten bevatten geen informatie over ouderschapsverlof.",
+    "Diese Frage kann anhand der Dokumente nicht beantwortet werden.",
 ]
 OTHER_ANSWERS = [
     "Erstattungen sind nach 30 Tagen nicht mehr m\u00f6glich.",
@@ -114,6 +127,10 @@ OTHER_ANSWERS = [
     "We kunnen geen pakketten naar postbussen sturen.",
     "Nous ne pouvons pas rembourser apr\u00e8s 30 jours.",
     "No podemos enviar a apartados de correos.",
+    "There is nothing to pay until the trial ends.",
+    "Refunds are not available after 30 days.",
+    "It is not possible to merge two accounts.",
+    "If you haven't got a card, pay by invoice.",
 ]
 
 
