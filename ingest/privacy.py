@@ -37,7 +37,6 @@ from ingest.staging import StagedRows, as_json
 
 SALT_NAME = "salt"
 _SALT_BYTES = 32
-_LANGUAGE_MODEL = "en_core_web_sm"
 
 
 class Redactor:
@@ -50,7 +49,7 @@ class Redactor:
         self.counts: Counter[str] = Counter()
         self.custom = _custom_pattern(settings.patterns)
         self.hash_user: Callable[[str], str] = lru_cache(maxsize=100_000)(self._hash_user)
-        self._names = _name_finder() if settings.redact and settings.names else None
+        self._names = _name_finder(settings.language_model) if settings.redact and settings.names else None
 
     def text(self, written: str) -> str:
         """Return one text with every find replaced."""
@@ -216,14 +215,14 @@ class _Found(NamedTuple):
     kind: str
 
 
-def _name_finder() -> Callable[[str], list[_Found]]:
+def _name_finder(language_model: str) -> Callable[[str], list[_Found]]:
     try:
         from presidio_analyzer import AnalyzerEngine
     except ImportError as error:
         raise BadInputError(
             "privacy.names needs the extra `privacy` (pip install 'errata-evals[privacy]'), or set it to false."
         ) from error
-    engine = AnalyzerEngine(nlp_engine=_small_language_model(), supported_languages=["en"])
+    engine = AnalyzerEngine(nlp_engine=_loaded_language_model(language_model), supported_languages=["en"])
 
     def find(written: str) -> list[_Found]:
         results = engine.analyze(written, language="en", entities=["PERSON", "LOCATION"])
@@ -232,16 +231,17 @@ def _name_finder() -> Callable[[str], list[_Found]]:
     return find
 
 
-def _small_language_model() -> Any:
-    """Load the small English model; a missing one is never downloaded unasked."""
+def _loaded_language_model(name: str) -> Any:
+    """Load a spaCy pipeline by its package or folder; a missing one is never downloaded unasked."""
     import spacy
     from presidio_analyzer.nlp_engine import NlpEngineProvider
 
-    if not spacy.util.is_package(_LANGUAGE_MODEL):
+    if not spacy.util.is_package(name) and not Path(name).is_dir():
         raise BadInputError(
-            f"privacy.names needs the language model {_LANGUAGE_MODEL} (python -m spacy download {_LANGUAGE_MODEL})."
+            f"privacy.names needs the spaCy pipeline {name!r}, which is neither an installed package nor a folder."
+            " Install it (python -m spacy download en_core_web_sm), or name another with privacy.language_model."
         )
-    models = [{"lang_code": "en", "model_name": _LANGUAGE_MODEL}]
+    models = [{"lang_code": "en", "model_name": name}]
     return NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
 
 

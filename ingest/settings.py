@@ -35,6 +35,8 @@ class PrivacySettings(_Section):
     """Placeholder name and regular expression of the workspace's own secrets."""
     names: bool = False
     """Whether to look for names and addresses too, which needs the extra `privacy` and is far slower."""
+    language_model: str = "en_core_web_sm"
+    """The spaCy pipeline that finds names: an installed package, or a folder that holds one."""
 
 
 class SignalSettings(_Section):

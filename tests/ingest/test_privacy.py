@@ -1,5 +1,6 @@
 """Nothing personal is stored: placeholders in every text field, salted hashes for users, and forgetting."""
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -161,3 +162,15 @@ def test_what_was_asked_before_a_date_is_forgotten(tmp_path: Path, app_mapping: 
     log.write_bytes(log.read_bytes() + b"\n")
     ingest([log], store=store, mapping=app_mapping, workers=1)
     assert rows(store, "SELECT count(*), min(asked_at)::DATE::VARCHAR FROM interactions") == [(5, "2026-11-05")]
+
+
+def test_names_without_the_extra_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
+    with pytest.raises(BadInputError, match="extra `privacy`"):
+        Redactor(PrivacySettings(names=True), b"salt")
+
+
+def test_names_without_a_language_model_say_which_is_missing_and_download_none() -> None:
+    pytest.importorskip("presidio_analyzer")
+    with pytest.raises(BadInputError, match="'no_such_pipeline', which is neither"):
+        Redactor(PrivacySettings(names=True, language_model="no_such_pipeline"), b"salt")
