@@ -116,17 +116,13 @@ def _mine(
     total, newest = extent
     if not total:
         raise NothingToMineError("the log holds no interactions. Run `errata ingest` first.")
-    what = plan(
-        signals,
-        queue,
-        now=now,
-        shares=shares_of(total, signals, queue),
-        languages=_languages(connection, total),
-    )
-    engine = DuckDBSignals(connection, signals)
     before = read_state(connection)
     fingerprint = _fingerprint(signals, queue)
     is_incremental = not full and before.get("fingerprint") == fingerprint and before.get("has_shared") == "0"
+    languages = before["languages"].split() if is_incremental else _languages(connection, total)
+    shares = shares_of(total, signals, queue)
+    what = plan(signals, queue, now=now, shares=shares, languages=languages)
+    engine = DuckDBSignals(connection, signals)
     _choose_logs(connection, what, after_ingest=int(before["ingest_id"]) if is_incremental else None)
     find_hits(engine, what, ready={"baselines"} if is_incremental else ())
     read, shared = connection.execute(
@@ -143,6 +139,7 @@ def _mine(
             "ingest_id": str(newest),
             "has_shared": "1" if shared else "0",
             "total": str(total),
+            "languages": " ".join(languages),
         },
     )
     daily.update_signals(connection)
@@ -254,10 +251,8 @@ def _written_after(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> int
 def _sample_notes(total: int, signals: SignalSettings) -> list[str]:
     if "ungrounded" in signals.disabled or total <= signals.ungrounded_rows:
         return []
-    return [
-        f"Ungrounded answers were looked for in about {signals.ungrounded_rows:,} of {total:,}, drawn by hash "
-        "(signals.ungrounded_rows)."
-    ]
+    sampled = f"about {signals.ungrounded_rows:,} of {total:,}, drawn by hash"
+    return [f"Ungrounded answers were looked for in {sampled} (signals.ungrounded_rows)."]
 
 
 def _cut_notes(best: Shortlist, queue: QueueSettings) -> list[str]:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from rapidfuzz import fuzz
 from rapidfuzz.process import cpdist
 
+from ingest.signals.arrow_arrays import as_column, as_indices, as_mask, is_filled
 from ingest.signals.pair_columns import Bounds, Mask, PairColumn, compare, may_share_content
 from ingest.signals.pair_features import COUNTED_FEATURES, LEXICAL_FEATURES, Numbers
 from ingest.signals.question_columns import read_letters, read_questions
@@ -38,20 +39,20 @@ def rephrase_columns(
     if embeddings:
         found.put_verdicts(np.arange(len(earlier)), _judged_plainly(earlier, later, embeddings, strictness))
         return found.as_struct()
-    is_there = np.asarray(pc.and_(_is_filled(earlier), _is_filled(later)))
+    is_there = is_filled(earlier) & is_filled(later)
     asked = np.flatnonzero(is_there)
     if asked.size < len(earlier):
-        earlier, later = earlier.take(pa.array(asked)), later.take(pa.array(asked))
+        earlier, later = earlier.take(as_indices(asked)), later.take(as_indices(asked))
     texts, a, b = _texts(earlier, later)
     questions = read_questions(texts, longest=LONGEST)
     is_plain = questions.is_plain[a] & questions.is_plain[b]
     odd, open_at = np.flatnonzero(~is_plain), np.flatnonzero(is_plain & may_share_content(questions, a, b))
     if odd.size:
-        few = pa.array(odd)
+        few = as_indices(odd)
         found.put_verdicts(asked[odd], _judged_plainly(earlier.take(few), later.take(few), "", strictness))
     if open_at.size:
         rows, back = np.unique(np.concatenate([a[open_at], b[open_at]]), return_inverse=True)
-        measured = compare(questions, read_letters(texts.take(pa.array(rows))), rows, *np.split(back, 2))
+        measured = compare(questions, read_letters(texts.take(as_indices(rows))), rows, *np.split(back, 2))
         _judge_measured(found, asked[open_at], measured, _Strings(earlier, later, open_at), strictness)
     return found.as_struct()
 
@@ -72,9 +73,10 @@ class _Found:
                 self._kinds[place], self._scores[place] = KINDS.index(verdict.kind), verdict.score
 
     def as_struct(self) -> pa.StructArray:
-        is_none = self._kinds < 0
-        kinds = pa.array(KINDS, pa.string()).take(pa.array(self._kinds, mask=is_none))
-        return pa.StructArray.from_arrays([kinds, pa.array(self._scores, mask=is_none)], names=["kind", "score"])
+        is_found = self._kinds >= 0
+        kinds = pa.array(KINDS, pa.string()).take(as_column(self._kinds, pa.int8(), is_found))
+        scores = as_column(self._scores, pa.float64(), is_found)
+        return pa.StructArray.from_arrays([kinds, scores], names=["kind", "score"])
 
 
 class _Strings:
@@ -84,7 +86,7 @@ class _Strings:
         self._columns, self._places = (earlier, later), places
 
     def of(self, chosen: Places) -> tuple[list[str], list[str]]:
-        places = pa.array(self._places[chosen])
+        places = as_indices(self._places[chosen])
         earlier, later = (column.take(places).to_pylist() for column in self._columns)
         return earlier, later
 
@@ -143,16 +145,12 @@ def _judged_plainly(
     return similarity_verdicts(earlier.to_pylist(), later.to_pylist(), embeddings=embeddings, strictness=strictness)
 
 
-def _is_filled(texts: pa.StringArray) -> pa.BooleanArray:
-    return pc.fill_null(pc.greater(pc.binary_length(texts), 0), fill_value=False)
-
-
 def _texts(earlier: pa.StringArray, later: pa.StringArray) -> tuple[pa.StringArray, Places, Places]:
     """Return the texts of both columns and where each stands; in a session one's later is the next one's earlier."""
     count = len(earlier)
     rows = np.arange(count)
     if count < 2:  # noqa: PLR2004 - one pair has no next
         return pa.concat_arrays([earlier, later]), rows, rows + count
-    is_next = np.append(np.asarray(pc.equal(later.slice(0, count - 1), earlier.slice(1))), [False])
+    is_next = np.append(as_mask(pc.equal(later.slice(0, count - 1), earlier.slice(1))), [False])
     later_rows = np.where(is_next, rows + 1, count + np.cumsum(~is_next) - 1)
-    return pa.concat_arrays([earlier, later.filter(pa.array(~is_next))]), rows, later_rows
+    return pa.concat_arrays([earlier, later.take(as_indices(np.flatnonzero(~is_next)))]), rows, later_rows
