@@ -1,19 +1,23 @@
-"""Puts interactions together from staged spans, trace by trace, once every file of an ingest is read."""
+"""Puts interactions together from the traces that did not come whole, once every file of an ingest is read."""
 
 import gc
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import duckdb
+import pyarrow as pa
 
 from ingest.adapters import adapter_names
-from ingest.adapters.base import Caution, Trace
+from ingest.adapters.base import Caution
 from ingest.columnar import table_bytes, table_of
 from ingest.reading_jobs import WORKERS, RowReader, SentBlock, StagedBlock, Way
-from ingest.span_staging import SettleCounts, TraceBatch, iter_unassembled, mark_assembled, settle_spans, traces_in
+from ingest.replacing import let_older_replace, take_back
+from ingest.span_staging import FAMILY_SCHEMA, TraceBatch, iter_waiting, store_traces, trace_table
 from ingest.storing import GroupWriter, kept_mapping
+from ingest.trace_rows import StagedSpan, together, trace_of, written
 from ingest.way_finding import WayFinder
 from ingest.worker_processes import worker_processes
 
@@ -33,50 +37,47 @@ class Assembled(NamedTuple):
 
 
 class _Made(NamedTuple):
-    batch: TraceBatch
+    """What a batch of traces became."""
+
     blocks: list[StagedBlock]
+    changed: pa.Table
+    """The rows of traces that have more or other spans than before, with what was made of each."""
+    spans_new: int
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether a trace among them holds several interactions."""
+        return any(len(ids) > 1 for ids in self.changed.column("made").to_pylist())
 
 
 def assemble_traces(
     connection: duckdb.DuckDBPyConnection, finder: WayFinder, writer: GroupWriter, *, workers: int = WORKERS
 ) -> Assembled:
-    """Settle staged spans and store the interactions of every changed trace, a batch of traces a transaction."""
+    """Store the interactions of every trace that is new or changed, a batch of traces a transaction."""
     out = Assembled(Counter(), [], Counter())
-    if not _has_work(connection):
+    if not connection.execute("SELECT count(*) FROM trace_parts").fetchall()[0][0]:
         return out
-    writer.spans_new = _settle(connection).new
     ways = _ways(connection, finder)
-    for made in _made(iter_unassembled(connection), ways, workers=workers):
+    for batch, made in _made(iter_waiting(connection), ways, workers=workers):
         connection.begin()
+        writer.counts = writer.counts.plus(take_back(connection, batch.rows, made.changed, ingest_id=writer.ingest_id))
+        store_traces(connection, batch, made.changed, ingest_id=writer.ingest_id)
+        writer.spans_new += made.spans_new
         for block in made.blocks:
+            if made.has_sessions:
+                let_older_replace(connection, block.tables.interactions)
             _note(block, out)
             writer.add_assembled(block)
         writer.write(connection)
-        mark_assembled(connection, made.batch)
         connection.commit()
     return out
 
 
-def _has_work(connection: duckdb.DuckDBPyConnection) -> bool:
-    counts = connection.execute(
-        "SELECT (SELECT count(*) FROM incoming_spans) + (SELECT count(*) FROM unassembled_traces)"
-    ).fetchall()
-    return bool(counts[0][0])
-
-
-def _settle(connection: duckdb.DuckDBPyConnection) -> SettleCounts:
-    connection.begin()
-    counts = settle_spans(connection)
-    connection.commit()
-    return counts
-
-
 def _ways(connection: duckdb.DuckDBPyConnection, finder: WayFinder) -> Ways:
-    rows = connection.execute(
-        "SELECT DISTINCT adapter FROM spans WHERE (family, trace_id) IN "
-        "(SELECT (family, trace_id) FROM unassembled_traces)"
-    ).fetchall()
-    found = {adapter: _assembly_way(connection, finder, adapter) for (adapter,) in rows}
+    mappings = connection.execute("SELECT name FROM mappings").fetchall()
+    found = {
+        name: _assembly_way(connection, finder, name) for name in (*adapter_names(), *(row[0] for row in mappings))
+    }
     return {adapter: way for adapter, way in found.items() if way is not None}
 
 
@@ -87,7 +88,7 @@ def _assembly_way(connection: duckdb.DuckDBPyConnection, finder: WayFinder, adap
     return finder.assembly_way(adapter, mapping) if mapping else None
 
 
-def _made(batches: Iterator[TraceBatch], ways: Ways, *, workers: int) -> Iterator[_Made]:
+def _made(batches: Iterator[TraceBatch], ways: Ways, *, workers: int) -> Iterator[tuple[TraceBatch, _Made]]:
     """Yield every batch with what was made of it, in worker processes when there are many."""
     first = next(batches, None)
     if first is None:
@@ -95,7 +96,7 @@ def _made(batches: Iterator[TraceBatch], ways: Ways, *, workers: int) -> Iterato
     assembler = _Assembler(ways)
     if first.buckets < _MANY_BATCHES or workers < 2:  # noqa: PLR2004 - one worker is this process
         for batch in (first, *batches):
-            yield _Made(batch, assembler.blocks(batch))
+            yield batch, assembler.made(batch.rows)
         return
     yield from _made_beside(_chained(first, batches), ways, workers)
 
@@ -105,35 +106,83 @@ def _chained(first: TraceBatch, rest: Iterator[TraceBatch]) -> Iterator[TraceBat
     yield from rest
 
 
-def _made_beside(batches: Iterable[TraceBatch], ways: Ways, workers: int) -> Iterator[_Made]:
+def _made_beside(batches: Iterable[TraceBatch], ways: Ways, workers: int) -> Iterator[tuple[TraceBatch, _Made]]:
     with worker_processes(workers, _start_worker, (ways,)) as pool:
-        waiting: deque[tuple[TraceBatch, Future[list[SentBlock]]]] = deque()
+        waiting: deque[tuple[TraceBatch, Future[_Sent]]] = deque()
         for batch in batches:
-            waiting.append((batch, pool.submit(_work, table_bytes(batch.spans))))
+            waiting.append((batch, pool.submit(_work, table_bytes(batch.rows))))
             if len(waiting) > workers:
-                yield _received(*waiting.popleft())
-        while waiting:
-            yield _received(*waiting.popleft())
+                done, future = waiting.popleft()
+                yield done, future.result().received()
+        for done, future in waiting:
+            yield done, future.result().received()
 
 
-def _received(batch: TraceBatch, future: "Future[list[SentBlock]]") -> _Made:
-    return _Made(batch, [sent.received() for sent in future.result()])
+class _Sent(NamedTuple):
+    blocks: list[SentBlock]
+    changed: bytes
+    spans_new: int
+
+    def received(self) -> _Made:
+        return _Made([sent.received() for sent in self.blocks], table_of(self.changed), self.spans_new)
+
+
+class _Trace(NamedTuple):
+    family: str
+    trace_id: str
+    spans: list[StagedSpan]
 
 
 class _Assembler:
-    """Makes blocks of interactions from spans, with the reader of each adapter."""
+    """Makes blocks of interactions from rows of traces, with the reader of each adapter."""
 
     def __init__(self, ways: Ways) -> None:
-        self._readers = {adapter: RowReader(way) for adapter, way in ways.items()}
+        self._ways = ways
+        self._readers: dict[str, RowReader] = {}
 
-    def blocks(self, batch: TraceBatch) -> list[StagedBlock]:
-        """Return what the traces of a batch become."""
-        grouped: dict[str, list[Trace]] = {}
-        for staged in traces_in(batch.spans):
-            grouped.setdefault(staged.adapter, []).append(staged.trace)
-        return [
-            self._readers[adapter].assemble(traces) for adapter, traces in grouped.items() if adapter in self._readers
-        ]
+    def made(self, rows: pa.Table) -> _Made:
+        """Return what the traces become that have more or other spans than before."""
+        grouped: dict[str, list[_Trace]] = {}
+        spans_new = 0
+        for trace, known in _traces(rows):
+            spans_new += len(trace.spans) - known
+            grouped.setdefault(trace.spans[-1].adapter, []).append(trace)
+        blocks = []
+        changed: list[tuple[Any, ...]] = []
+        for adapter, traces in grouped.items():
+            reader = self._reader(adapter)
+            block = reader.assemble([trace_of(trace.trace_id, trace.spans) for trace in traces]) if reader else None
+            made_of = block.made_of if block else [[] for _ in traces]
+            if block:
+                blocks.append(block.block)
+            changed.extend(_row(trace, ids) for trace, ids in zip(traces, made_of, strict=True))
+        return _Made(blocks, trace_table(changed, FAMILY_SCHEMA), spans_new)
+
+    def _reader(self, adapter: str) -> RowReader | None:
+        if adapter not in self._readers and adapter in self._ways:
+            self._readers[adapter] = RowReader(self._ways[adapter])
+        return self._readers.get(adapter)
+
+
+def _traces(rows: pa.Table) -> Iterator[tuple[_Trace, int]]:
+    """Yield each trace that changed with how many of its spans were known; in the rows what is known comes first."""
+    names = ("family", "trace_id", "spans", "payload", "made")
+    listed = zip(*(rows.column(name).to_pylist() for name in names), strict=True)
+    for (family, trace_id), pieces in groupby(listed, key=lambda row: row[:2]):
+        texts, known, known_text = [], 0, ""
+        for _, _, count, text, made in pieces:
+            texts.append(text)
+            if made is not None:
+                known, known_text = count, text
+        spans = together(texts)
+        if written(spans) != known_text:
+            yield _Trace(family, trace_id, spans), known
+
+
+def _row(trace: _Trace, made: list[str]) -> tuple[Any, ...]:
+    users = list({span.user_id: None for span in trace.spans if span.user_id})
+    last_ns = trace.spans[-1].started_ns
+    return trace.family, trace.trace_id, len(trace.spans), last_ns, users, written(trace.spans), made
 
 
 _assembler: _Assembler | None = None
@@ -145,10 +194,11 @@ def _start_worker(ways: Ways) -> None:
     _assembler = _Assembler(ways)
 
 
-def _work(spans: bytes) -> list[SentBlock]:
+def _work(rows: bytes) -> _Sent:
     if _assembler is None:
         raise RuntimeError("the worker was not started")
-    return [SentBlock.of(block) for block in _assembler.blocks(TraceBatch(0, 1, table_of(spans)))]
+    made = _assembler.made(table_of(rows))
+    return _Sent([SentBlock.of(block) for block in made.blocks], table_bytes(made.changed), made.spans_new)
 
 
 def _note(block: StagedBlock, out: Assembled) -> None:

@@ -2,9 +2,11 @@
 
 import hashlib
 import re
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.interaction import FeedbackEvent
 from ingest.staging import INTERACTION_COLUMNS, LINK_COLUMNS, StagedRows
@@ -114,6 +116,19 @@ def _event_key(vote: FeedbackEvent) -> str:
         return f"{vote.source}:{vote.event_id}"
     whole = "\x1f".join(map(str, vote))
     return hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def without(tables: Tables, ids: Collection[str]) -> Tables:
+    """Return the tables without the interactions of these ids; their texts stay."""
+    if not ids or not tables.size:
+        return tables
+    unwanted = pa.array(list(ids), pa.string())
+    kept = pc.invert(pc.is_in(tables.interactions.column("interaction_id"), unwanted))
+    rows = pc.subtract(pc.cumulative_sum(kept.cast(pa.int32())), 1).cast(pa.int32())
+    links = tables.links.filter(kept.take(tables.links.column("row")))
+    links = links.set_column(0, "row", rows.take(links.column("row")))
+    aliases = tables.aliases.filter(pc.invert(pc.is_in(tables.aliases.column("interaction_id"), unwanted)))
+    return tables._replace(interactions=tables.interactions.filter(kept), links=links, aliases=aliases)
 
 
 def to_bytes(tables: Tables) -> list[bytes]:

@@ -9,7 +9,7 @@ from ingest import daily
 from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
 from ingest.settings import PrivacySettings
-from ingest.span_staging import forget_traces
+from ingest.span_staging import forget_traces, traces_before, traces_of_user
 
 
 class Forgotten(NamedTuple):
@@ -29,10 +29,7 @@ def forget_user(store: LogStore, user: str) -> Forgotten:
             "CREATE OR REPLACE TEMP TABLE leaving AS SELECT interaction_id FROM interactions WHERE user_id IN (?, ?)",
             [hashed, user],
         )
-        spans = connection.execute(
-            "SELECT DISTINCT trace_id FROM spans WHERE user_id IN (?, ?)", [hashed, user]
-        ).fetchall()
-        gone = _delete_leaving(connection, {trace for (trace,) in spans})
+        gone = _delete_leaving(connection, traces_of_user(connection, [hashed, user]))
         rejects = _deleted(connection, "DELETE FROM rejects WHERE contains(raw, ?)", [user])
         _remember(connection, "user", hashed)
         connection.commit()
@@ -47,11 +44,7 @@ def forget_before(store: LogStore, moment: datetime) -> Forgotten:
             "CREATE OR REPLACE TEMP TABLE leaving AS SELECT interaction_id FROM interactions WHERE asked_at < ?",
             [moment],
         )
-        spans = connection.execute(
-            "SELECT trace_id FROM spans GROUP BY trace_id HAVING max(started_ns) BETWEEN 1 AND ?",
-            [int(moment.timestamp() * 1_000_000) * 1000 - 1],
-        ).fetchall()
-        gone = _delete_leaving(connection, {trace for (trace,) in spans})
+        gone = _delete_leaving(connection, traces_before(connection, int(moment.timestamp() * 1_000_000) * 1000))
         rejects = _deleted(connection, "DELETE FROM rejects WHERE rejected_at < ?", [moment])
         _remember(connection, "before", moment.astimezone(UTC).isoformat())
         connection.commit()

@@ -34,6 +34,7 @@ from ingest.privacy_patterns import (
 )
 from ingest.settings import PrivacySettings
 from ingest.staging import StagedRows, as_json
+from ingest.traces.facts import SpanFacts, as_facts, payload_text, plain_payload
 
 SALT_NAME = "salt"
 _SALT_BYTES = 32
@@ -101,7 +102,9 @@ class Redactor:
             columns["metadata"] = self._json_column(columns["metadata"])
             rows.texts = dict(zip(rows.texts, self.column(list(rows.texts.values())), strict=True))  # type: ignore[arg-type]
         rows.votes = [self._vote(vote) for vote in rows.votes]
-        rows.spans = self._redacted_spans(rows.spans)
+        done = rows.spans_redacted
+        rows.spans[done:] = self.spans(rows.spans[done:])
+        rows.spans_redacted = len(rows.spans)
         rows.rejects = [
             reject._replace(raw=self.text(reject.raw), reason=self.text(reject.reason)) for reject in rows.rejects
         ]
@@ -150,18 +153,22 @@ class Redactor:
         value = self.text(vote.value) if isinstance(vote.value, str) else vote.value
         return vote._replace(comment=comment, value=value)
 
-    def _redacted_spans(self, spans: Sequence[Span]) -> list[Span]:
+    def spans(self, spans: Sequence[Span]) -> list[Span]:
         """Redact payloads and hash user ids; one look through all of them tells which need walking."""
         to_walk = set(range(len(spans))) if self.custom or self._names else set[int]()
         if self.settings.redact and not to_walk:
-            to_walk.update(_hinted([_loose_text(span.payload) for span in spans]))
+            to_walk.update(_hinted([_text_of(span.payload) for span in spans]))
         return [self._span(span, is_hinted=at in to_walk) for at, span in enumerate(spans)]
 
     def _span(self, span: Span, *, is_hinted: bool) -> Span:
-        user = span.user_id
-        names_user = user is not None and as_json(user)[1:-1] in as_json(span.payload)
-        payload = self.value(span.payload, user_id=user) if is_hinted or names_user else span.payload
-        return span._replace(payload=payload, user_id=user and self.hash_user(user))
+        user, payload = span.user_id, span.payload
+        written = payload_text(payload)
+        if is_hinted or (user and _spelled(user) in written):
+            plain = self.value(plain_payload(payload), user_id=user)
+            payload = as_facts(plain) if isinstance(payload, SpanFacts) else plain
+            written = payload_text(payload)
+        hashed = user and self.hash_user(user)
+        return Span(span.trace_id, span.span_id, payload, span.started_ns, span.version_ns, hashed, span.texts, written)
 
     def _hash_user(self, user: str) -> str:
         return hashlib.blake2b(user.encode("utf-8", "replace"), digest_size=8, key=self.salt).hexdigest()
@@ -251,6 +258,15 @@ def _disjoint(found: Iterable[_Found]) -> list[_Found]:
         if not kept or entry.start >= kept[-1].end:
             kept.append(entry)
     return kept
+
+
+@lru_cache(maxsize=4096)
+def _spelled(user: str) -> str:
+    return as_json(user)[1:-1]
+
+
+def _text_of(payload: Any) -> str:
+    return payload.loose_text() if isinstance(payload, SpanFacts) else _loose_text(payload)
 
 
 def _loose_text(payload: dict[str, Any]) -> str:

@@ -16,10 +16,11 @@ from ingest.adapters.mapping import MappingAdapter, MappingReader
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
-from ingest.reading.blocks import LinePart, ReadBlock, read_part
+from ingest.reading.blocks import LinePart, ReadBlock, line_pieces, read_part
 from ingest.settings import PrivacySettings
-from ingest.span_staging import span_table
-from ingest.staging import Block, StagedRows
+from ingest.span_staging import trace_table
+from ingest.staging import StagedRows
+from ingest.whole_traces import put_together
 from ingest.worker_processes import worker_processes
 
 WORKERS = min(4, os.cpu_count() or 1)
@@ -43,7 +44,17 @@ class StagedBlock(NamedTuple):
     tables: Tables
     rest: StagedRows
     """Skips, rejects and cautions; its columns, links, texts and spans are empty."""
-    spans: pa.Table
+    traces: pa.Table
+    """Traces of which spans were read, as `TRACE_SCHEMA` has them."""
+    made: Tables | None = None
+    """The interactions of those that seem whole."""
+
+
+class AssembledBlock(NamedTuple):
+    """A block made of traces, and the interaction ids made of each."""
+
+    block: StagedBlock
+    made_of: list[list[str]]
 
 
 class RowReader:
@@ -58,44 +69,78 @@ class RowReader:
         else:
             self.adapter = get_adapter(way.adapter)
             self.mapping = self.adapter.reader if isinstance(self.adapter, MappingAdapter) else None
+        self._name = way.adapter
+        self._assemble = self.adapter.assemble if isinstance(self.adapter, SpanAdapter) else None
 
     def read(self, read: ReadBlock) -> StagedBlock:
         """Stage one block and add what the file layer says about it, as tables."""
-        return self.as_block(self.staged(read))
+        return self._with_traces(self.staged(read))
+
+    def read_lines(self, part: LinePart) -> StagedBlock:
+        """Stage one part of a line file, for adapters a piece at a time: what is parsed stays near the processor."""
+        if self.mapping is not None or part.unwrap:
+            return self.read(read_part(part))
+        rows = StagedRows()
+        for piece in line_pieces(part):
+            self._add(rows, read_part(piece))
+            rows.spans[rows.spans_redacted :] = self.redactor.spans(rows.spans[rows.spans_redacted :])
+            rows.spans_redacted = len(rows.spans)
+        return self._with_traces(self.redactor.rows(rows))
+
+    def _with_traces(self, rows: StagedRows) -> StagedBlock:
+        block = self.as_block(rows)
+        if not rows.spans:
+            return block
+        whole = put_together(rows.spans, self._name, self._assemble)
+        return block._replace(traces=whole.table, made=as_tables(whole.made) if whole.made.size else None)
 
     def staged(self, read: ReadBlock) -> StagedRows:
         """Stage one block and add what the file layer says about it."""
-        rows = self._outcomes(read.block)
-        rows.read = read.read
-        rows.lines = read.lines
-        rows.skips.update(read.skips)
-        rows.rejects.extend(read.rejects)
-        rows.quarantined = _rejected_records(rows.rejects, read)
-        for caution in read.cautions:
-            rows.caution(caution.code, caution.message, file=caution.file, line=caution.line)
+        rows = StagedRows() if self.mapping is None else self.mapping.read(read.block)
+        rows.read = rows.lines = rows.quarantined = 0
+        self._add(rows, read)
         return self.redactor.rows(rows)
 
-    def assemble(self, traces: Iterable[Trace]) -> StagedBlock:
-        """Stage the interactions of traces whose spans are all there, as tables."""
-        return self.as_block(self.assembled(list(traces)))
-
-    def assembled(self, traces: list[Trace]) -> StagedRows:
-        """Stage the interactions of traces; their spans were redacted when they were staged."""
+    def _add(self, rows: StagedRows, read: ReadBlock) -> None:
+        """Add what an adapter makes of a block, and what the file layer says about it; lines count on from `rows`."""
+        first, known = rows.lines, len(rows.rejects)
+        block = read.block
+        lines = [line + first for line in block.lines] if first else block.lines
         if self.mapping is not None:
+            known = 0
+        elif self.adapter is not None:
+            records = map(Record._make, zip([block.file] * len(lines), lines, *block[2:], strict=True))
+            _take_safely(rows, self.adapter.read(records), block.file, lines[0] if lines else 0)
+        unread = [reject._replace(line=reject.line + first) for reject in read.rejects]
+        rows.rejects.extend(unread)
+        rows.quarantined += _rejected_records(rows.rejects[known:], lines, unread)
+        rows.read += read.read
+        rows.lines += read.lines
+        rows.skips.update(read.skips)
+        for caution in read.cautions:
+            rows.caution(caution.code, caution.message, file=caution.file, line=caution.line and caution.line + first)
+
+    def assemble(self, traces: list[Trace]) -> AssembledBlock:
+        """Stage the interactions of traces whose spans are all there, as tables."""
+        made_of: list[list[str]] = []
+        rows = self.assembled(traces, made_of)
+        return AssembledBlock(self.as_block(rows), made_of)
+
+    def assembled(self, traces: list[Trace], made_of: list[list[str]] | None = None) -> StagedRows:
+        """Stage the interactions of traces; their spans were redacted when they were staged.
+
+        `made_of` gets the interaction ids made of each trace; a mapping does not say.
+        """
+        made_of = [] if made_of is None else made_of
+        if self.mapping is not None:
+            made_of.extend([] for _ in traces)
             return self.mapping.assemble(traces)
         rows = StagedRows()
-        if isinstance(self.adapter, SpanAdapter):
-            for trace in traces:
-                _take_safely(rows, self.adapter.assemble(trace), trace.trace_id, 0)
-        return rows
-
-    def _outcomes(self, block: Block) -> StagedRows:
-        if self.mapping is not None:
-            return self.mapping.read(block)
-        rows = StagedRows()
-        records = map(Record._make, zip([block.file] * len(block.lines), *block[1:], strict=True))
-        if self.adapter is not None:
-            _take_safely(rows, self.adapter.read(records), block.file, block.lines[0] if block.lines else 0)
+        for trace in traces:
+            first = rows.size
+            if self._assemble is not None:
+                _take_safely(rows, self._assemble(trace), trace.trace_id, 0)
+            made_of.append(rows.columns["interaction_id"][first:])
         return rows
 
     @staticmethod
@@ -114,15 +159,15 @@ class RowReader:
             lines=rows.lines,
             redactions=rows.redactions,
         )
-        return StagedBlock(tables, rest, span_table(rows.spans))
+        return StagedBlock(tables, rest, trace_table([]))
 
 
-def _rejected_records(rejects: list[Reject], read: ReadBlock) -> int:
+def _rejected_records(rejects: list[Reject], lines: list[int], unread: list[Reject]) -> int:
     """Count records and not reasons: on a line there are at most as many bad records as records."""
     if not rejects:
         return 0
-    on_line = Counter(read.block.lines)
-    on_line.update(reject.line for reject in read.rejects)
+    on_line = Counter(lines)
+    on_line.update(reject.line for reject in unread)
     return sum(min(count, on_line[line] or 1) for line, count in Counter(reject.line for reject in rejects).items())
 
 
@@ -140,16 +185,19 @@ class SentBlock(NamedTuple):
 
     tables: list[bytes]
     rest: StagedRows
-    spans: bytes
+    traces: bytes
+    made: list[bytes] | None
 
     @classmethod
     def of(cls, block: StagedBlock) -> "SentBlock":
         """Serialise a block."""
-        return cls(to_bytes(block.tables), block.rest, table_bytes(block.spans))
+        made = to_bytes(block.made) if block.made is not None else None
+        return cls(to_bytes(block.tables), block.rest, table_bytes(block.traces), made)
 
     def received(self) -> StagedBlock:
         """Return the block that was sent."""
-        return StagedBlock(from_bytes(self.tables), self.rest, table_of(self.spans))
+        made = from_bytes(self.made) if self.made is not None else None
+        return StagedBlock(from_bytes(self.tables), self.rest, table_of(self.traces), made)
 
 
 _reader: RowReader | None = None
@@ -164,7 +212,7 @@ def _start_worker(way: Way) -> None:
 def _work(part: LinePart) -> SentBlock:
     if _reader is None:
         raise RuntimeError("the worker was not started")
-    return SentBlock.of(_reader.read(read_part(part)))
+    return SentBlock.of(_reader.read_lines(part))
 
 
 class Readers:
@@ -180,7 +228,7 @@ class Readers:
     def read_parts(self, parts: Iterable[LinePart], *, many: bool) -> Iterator[StagedBlock]:
         """Yield the staged blocks of line parts in order."""
         if not many or self._workers < 2:  # noqa: PLR2004 - one worker is this process
-            yield from (self.here.read(read_part(part)) for part in parts)
+            yield from (self.here.read_lines(part) for part in parts)
             return
         yield from self._read_beside(parts)
 

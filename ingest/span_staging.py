@@ -1,230 +1,198 @@
-"""Stage spans in logs.duckdb and hand them on trace by trace, whatever the order they arrived in."""
+"""Keep the spans of every trace in logs.duckdb, one row a trace, and hand on those that have to be put together."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import duckdb
-import orjson
 import pyarrow as pa
 
-from ingest.adapters.base import Span, Trace
+from ingest.adapters.base import Span
+from ingest.columnar import Tables, without
+from ingest.trace_rows import written_spans
 
 _BUCKET_SPANS = 60_000
 """How many spans one bucket of traces holds at most, roughly: what is in memory at a time."""
-_LAST_NS = 2**63 - 1
-# Keys are found again by hash, where a collision does no harm: it is compared and stays.
-_CONTESTED = """
-CREATE OR REPLACE TEMP TABLE contested AS
-SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM incoming_spans)
-GROUP BY key_hash HAVING count(*) > 1
-UNION
-SELECT key_hash FROM (SELECT hash(family, trace_id, span_id, adapter) AS key_hash FROM spans)
-WHERE key_hash IN (SELECT hash(family, trace_id, span_id, adapter) FROM incoming_spans)
+_ROW_COLUMNS = [
+    ("spans", pa.int32()),
+    ("last_ns", pa.int64()),
+    ("user_ids", pa.list_(pa.string())),
+    ("payload", pa.string()),
+    ("made", pa.list_(pa.string())),
+]
+TRACE_SCHEMA = pa.schema([("trace_id", pa.string()), *_ROW_COLUMNS])
+"""Traces as they travel between processes and into the store; `made` is null where nothing was put together."""
+FAMILY_SCHEMA = pa.schema([("family", pa.string()), ("trace_id", pa.string()), *_ROW_COLUMNS])
+_KEPT = "family, trace_id, spans, last_ns, user_ids, payload"
+
+# A trace of which another piece is there, here or in the store, is put together when every file is read.
+_WAITING = """
+CREATE OR REPLACE TEMP TABLE waiting_traces AS
+SELECT family, trace_id FROM arriving_traces GROUP BY ALL HAVING count(*) > 1 OR count(made) = 0
+UNION SELECT a.family, a.trace_id FROM arriving_traces AS a SEMI JOIN traces AS t USING (family, trace_id)
+UNION SELECT a.family, a.trace_id FROM arriving_traces AS a SEMI JOIN trace_parts AS p USING (family, trace_id)
 """
-_WINNERS = """
-CREATE OR REPLACE TEMP TABLE winners AS
-SELECT incoming.*, spans.payload IS NOT NULL AS is_known
-FROM (
-    SELECT * FROM incoming_spans
-    WHERE hash(family, trace_id, span_id, adapter) IN (SELECT key_hash FROM contested)
-    QUALIFY row_number() OVER (
-        PARTITION BY family, trace_id, span_id, adapter
-        ORDER BY version_ns DESC, length(payload) DESC, payload DESC, ingest_id) = 1
-) AS incoming
-LEFT JOIN spans USING (family, trace_id, span_id, adapter)
-WHERE spans.payload IS NULL OR (incoming.version_ns, length(incoming.payload), incoming.payload)
-    > (spans.version_ns, length(spans.payload), spans.payload)
+_KEEP_PARTS = f"""
+INSERT INTO trace_parts
+SELECT {_KEPT} FROM arriving_traces SEMI JOIN waiting_traces USING (family, trace_id)
+"""  # noqa: S608 - our own column names
+_KEEP_WHOLE = f"""
+INSERT INTO traces
+SELECT {_KEPT}, made, $ingest_id FROM arriving_traces ANTI JOIN waiting_traces USING (family, trace_id)
+"""  # noqa: S608 - our own column names
+_NOT_WHOLE = """
+SELECT DISTINCT unnest(made) FROM arriving_traces SEMI JOIN waiting_traces USING (family, trace_id)
 """
-_NOTE_TRACES = """
-INSERT INTO unassembled_traces
-SELECT DISTINCT family, trace_id FROM (
-    SELECT family, trace_id FROM incoming_spans
-    WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
-    UNION ALL SELECT family, trace_id FROM winners)
-EXCEPT SELECT family, trace_id FROM unassembled_traces
+_COUNT_WHOLE = """
+SELECT coalesce(sum(spans), 0) FROM arriving_traces ANTI JOIN waiting_traces USING (family, trace_id)
 """
-_DELETE_LOSERS = """
-DELETE FROM spans USING winners
-WHERE spans.family = winners.family AND spans.trace_id = winners.trace_id
-  AND spans.span_id = winners.span_id AND spans.adapter = winners.adapter AND winners.is_known
+# The same log read again says the same, mostly in the same words: those traces are done.
+_DROP_REPEATED = """
+DELETE FROM trace_parts AS p USING traces AS t
+WHERE p.family = t.family AND p.trace_id = t.trace_id AND p.payload = t.payload
 """
-_INSERT_UNCONTESTED = """
-INSERT INTO spans SELECT * FROM incoming_spans
-WHERE hash(family, trace_id, span_id, adapter) NOT IN (SELECT key_hash FROM contested)
+_COUNT_WAITING = """
+SELECT (SELECT coalesce(sum(spans), 0) FROM trace_parts)
+    + (SELECT coalesce(sum(spans), 0) FROM traces SEMI JOIN trace_parts USING (family, trace_id))
 """
-SPAN_SCHEMA = pa.schema(
-    [
-        ("trace_id", pa.string()),
-        ("span_id", pa.string()),
-        ("started_ns", pa.int64()),
-        ("version_ns", pa.int64()),
-        ("user_id", pa.string()),
-        ("payload", pa.string()),
-    ]
-)
-"""Spans as they travel between processes and into the store; payloads are JSON text."""
+_BUCKET = f"""
+SELECT {_KEPT}, NULL AS made FROM trace_parts WHERE hash(trace_id) % $buckets = $bucket
+UNION ALL
+SELECT {_KEPT}, made FROM traces
+WHERE (family, trace_id) IN (SELECT (family, trace_id) FROM trace_parts WHERE hash(trace_id) % $buckets = $bucket)
+ORDER BY family, trace_id, made IS NULL, payload
+"""  # noqa: S608 - our own column names
 
 
-class StagedSpans(NamedTuple):
-    """Spans, the adapter that read them and the family that adapter belongs to.
+class StagedTraces(NamedTuple):
+    """Traces one adapter read from one block, and the interactions made of those that seem whole.
 
     The family is the adapter's `family` attribute, else its name: formats of one family share trace ids and
     `assemble`, so that a trace exported in two of them becomes one interaction.
     """
 
     family: str
-    adapter: str
     table: pa.Table
+    made: Tables | None = None
 
 
-class SettleCounts(NamedTuple):
-    """What settling did with the spans a run has read."""
+class Taken(NamedTuple):
+    """What of a group of traces is new and whole: its interactions and how many spans it has."""
 
-    new: int
-    changed: int
-
-
-class StagedTrace(NamedTuple):
-    """A trace to assemble, and an adapter of its family that does so."""
-
-    family: str
-    adapter: str
-    trace: Trace
+    made: list[Tables]
+    spans: int
 
 
 class TraceBatch(NamedTuple):
-    """Spans of traces to assemble together; `bucket` and `buckets` say which to mark as done afterwards."""
+    """Traces to put together, their rows side by side; `bucket` and `buckets` say which parts are done afterwards."""
 
     bucket: int
     buckets: int
-    spans: pa.Table
+    rows: pa.Table
 
 
-def span_table(spans: Iterable[Span]) -> pa.Table:
-    """Return spans in the form in which they are staged; payloads must be redacted and user ids hashed already."""
-    rows = [
-        (
-            span.trace_id,
-            span.span_id,
-            min(span.started_ns, _LAST_NS),
-            min(span.version_ns, _LAST_NS),
-            span.user_id,
-            _written(span.payload),
-        )
-        for span in spans
-    ]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(SPAN_SCHEMA)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, SPAN_SCHEMA, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=SPAN_SCHEMA)
+def trace_row(trace_id: str, spans: Sequence[Span], adapter: str, made: list[str] | None) -> tuple[Any, ...]:
+    """Return the row of a trace from its spans, in order; payloads must be redacted and user ids hashed already."""
+    users = {span.user_id: None for span in spans if span.user_id}
+    last_ns = min(spans[-1].started_ns, 2**63 - 1)
+    return trace_id, len(spans), last_ns, list(users), written_spans(spans, adapter), made
 
 
-def _written(payload: dict[str, Any]) -> str:
+def trace_table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema = TRACE_SCHEMA) -> pa.Table:
+    """Return rows of traces as a table."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    arrays = [_array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array(column: Sequence[Any], kind: Any) -> pa.Array:
     try:
-        return orjson.dumps(payload).decode()
-    except TypeError:  # lone surrogates, whole numbers beyond 64 bit
-        return json.dumps(payload, default=str)
+        return pa.array(column, kind)
+    except UnicodeEncodeError:
+        return pa.array([str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+                         for value in column], kind)  # fmt: skip
 
 
-def _read(payload: str) -> Any:
+def take_traces(connection: duckdb.DuckDBPyConnection, staged: Sequence[StagedTraces], *, ingest_id: int) -> Taken:
+    """Store a group of traces inside the caller's transaction, and return the interactions that may be stored now.
+
+    A trace is whole as far as anyone can tell when all its spans stand in one block; should more come, it is made anew.
+    """
+    staged = [entry for entry in staged if entry.table.num_rows]
+    if not staged:
+        return Taken([], 0)
+    tables = (entry.table.add_column(0, "family", pa.repeat(entry.family, entry.table.num_rows)) for entry in staged)
+    connection.register("arriving_traces", pa.concat_tables(tables))
     try:
-        return orjson.loads(payload)
-    except orjson.JSONDecodeError:
-        return json.loads(payload)
+        connection.execute(_WAITING)
+        connection.execute(_KEEP_PARTS)
+        connection.execute(_KEEP_WHOLE, {"ingest_id": ingest_id})
+        not_whole = {row[0] for row in connection.execute(_NOT_WHOLE).fetchall()}
+        spans = int(connection.execute(_COUNT_WHOLE).fetchall()[0][0])
+    finally:
+        connection.unregister("arriving_traces")
+    return Taken([without(entry.made, not_whole) for entry in staged if entry.made is not None], spans)
 
 
-def append_spans(connection: duckdb.DuckDBPyConnection, staged: Iterable[StagedSpans], *, ingest_id: int) -> int:
-    """Append spans to what waits for settling, without looking for duplicates; return how many there were."""
-    count = 0
-    for family, adapter, table in staged:
-        if not table.num_rows:
-            continue
-        connection.register("appended_spans", table)
-        try:
-            connection.execute(
-                """
-                INSERT INTO incoming_spans BY NAME
-                SELECT *, $family AS family, $adapter AS adapter, $ingest_id AS ingest_id FROM appended_spans
-                """,
-                {"family": family, "adapter": adapter, "ingest_id": ingest_id},
-            )
-        finally:
-            connection.unregister("appended_spans")
-        count += table.num_rows
-    return count
+def iter_waiting(connection: duckdb.DuckDBPyConnection) -> Iterator[TraceBatch]:
+    """Yield the traces to put together in batches that fit in memory, what is known of each before its new parts.
 
-
-def settle_spans(connection: duckdb.DuckDBPyConnection) -> SettleCounts:
-    """Move what waits into `spans`, the greater version (else the longer payload) staying, and note changed traces.
-
-    The same spans in any order and number give the same table. Most spans arrive once, so only keys that occur again,
-    here or in the table, are compared.
+    Call `store_traces` with a batch in the transaction that stores its interactions; a batch that is not stored comes
+    again with the next run.
     """
-    for statement in (_CONTESTED, _WINNERS, _NOTE_TRACES, _DELETE_LOSERS):
-        connection.execute(statement)
-    fresh = connection.execute(_INSERT_UNCONTESTED).fetchall()[0][0]
-    won = connection.execute("INSERT INTO spans SELECT * EXCLUDE (is_known) FROM winners").fetchall()[0][0]
-    changed = connection.execute("SELECT count(*) FROM winners WHERE is_known").fetchall()[0][0]
-    for statement in ("TRUNCATE incoming_spans", "DROP TABLE winners", "DROP TABLE contested"):
-        connection.execute(statement)
-    return SettleCounts(int(fresh) + int(won) - int(changed), int(changed))
-
-
-def iter_unassembled(connection: duckdb.DuckDBPyConnection) -> Iterator[TraceBatch]:
-    """Yield the traces to assemble in batches that fit in memory, each trace's spans by start time, then span id.
-
-    Call `mark_assembled` with a batch in the transaction that stores its interactions; a batch that is not marked
-    comes again with the next run.
-    """
-    buckets = _bucket_count(connection)
+    connection.execute(_DROP_REPEATED)
+    buckets = 1 + int(connection.execute(_COUNT_WAITING).fetchall()[0][0]) // _BUCKET_SPANS
     for bucket in range(buckets):
-        table = connection.sql(
-            """
-            SELECT spans.family, spans.adapter, spans.trace_id, spans.span_id, spans.started_ns, spans.version_ns,
-                   spans.user_id, spans.payload
-            FROM spans
-            WHERE (spans.family, spans.trace_id) IN (
-                SELECT (family, trace_id) FROM unassembled_traces WHERE hash(trace_id) % $buckets = $bucket)
-            ORDER BY spans.family, spans.trace_id, spans.started_ns, spans.span_id, spans.adapter
-            """,
-            params={"buckets": buckets, "bucket": bucket},
-        ).to_arrow_table()
+        table = connection.sql(_BUCKET, params={"buckets": buckets, "bucket": bucket}).to_arrow_table()
         if table.num_rows:
             yield TraceBatch(bucket, buckets, table)
 
 
-def traces_in(spans: pa.Table) -> Iterator[StagedTrace]:
-    """Yield the traces of a batch's spans."""
-    names = ("family", "adapter", "trace_id", "span_id", "started_ns", "version_ns", "user_id", "payload")
-    held: list[Span] = []
-    known = ("", "", "")
-    for row in zip(*(spans.column(name).to_pylist() for name in names), strict=True):
-        family, adapter, trace_id, span_id, started_ns, version_ns, user_id, payload = row
-        if held and (family, trace_id) != (known[0], known[2]):
-            yield StagedTrace(known[0], known[1], Trace(known[2], tuple(held)))
-            held = []
-        known = (family, adapter, trace_id)
-        held.append(Span(trace_id, span_id, _read(payload), started_ns, version_ns, user_id))
-    if held:
-        yield StagedTrace(known[0], known[1], Trace(known[2], tuple(held)))
+def store_traces(
+    connection: duckdb.DuckDBPyConnection, batch: TraceBatch, changed: pa.Table, *, ingest_id: int
+) -> None:
+    """Put the rows of the traces that changed in the place of the old ones, and take the batch off the waiting list."""
+    connection.execute("DELETE FROM trace_parts WHERE hash(trace_id) % ? = ?", [batch.buckets, batch.bucket])
+    if not changed.num_rows:
+        return
+    connection.register("changed_traces", changed)
+    try:
+        connection.execute(
+            "DELETE FROM traces AS t USING changed_traces AS c WHERE t.family = c.family AND t.trace_id = c.trace_id"
+        )
+        connection.execute(
+            f"INSERT INTO traces SELECT {_KEPT}, made, ? FROM changed_traces",  # noqa: S608 - our own column names
+            [ingest_id],
+        )
+    finally:
+        connection.unregister("changed_traces")
 
 
-def mark_assembled(connection: duckdb.DuckDBPyConnection, batch: TraceBatch) -> None:
-    """Take the traces of `batch` off the list of those to assemble."""
-    connection.execute("DELETE FROM unassembled_traces WHERE hash(trace_id) % ? = ?", [batch.buckets, batch.bucket])
+def traces_of_user(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> set[str]:
+    """Return the ids of the traces in which a user called one of `names` takes part."""
+    return _ids(connection, "list_has_any(user_ids, ?)", list(names))
+
+
+def traces_before(connection: duckdb.DuckDBPyConnection, end_ns: int) -> set[str]:
+    """Return the ids of the traces whose last span began before `end_ns`."""
+    return _ids(connection, "last_ns BETWEEN 1 AND ? - 1", end_ns)
+
+
+def _ids(connection: duckdb.DuckDBPyConnection, condition: str, value: object) -> set[str]:
+    query = " UNION ".join(f"SELECT trace_id FROM {table} WHERE {condition}" for table in _TABLES)  # noqa: S608
+    return {row[0] for row in connection.execute(query, [value] * len(_TABLES)).fetchall()}
+
+
+_TABLES = ("traces", "trace_parts")
 
 
 def forget_traces(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> int:
     """Delete every staged span of `trace_ids`; return how many spans went."""
     wanted = sorted(set(trace_ids))
-    rows = connection.execute("SELECT count(*) FROM spans WHERE trace_id IN (SELECT unnest(?))", [wanted]).fetchall()
-    for table in ("spans", "incoming_spans", "unassembled_traces"):
-        connection.execute(f"DELETE FROM {table} WHERE trace_id IN (SELECT unnest(?))", [wanted])  # noqa: S608
-    return int(rows[0][0])
-
-
-def _bucket_count(connection: duckdb.DuckDBPyConnection) -> int:
-    rows = connection.execute(
-        "SELECT count(*) FROM spans WHERE (family, trace_id) IN (SELECT (family, trace_id) FROM unassembled_traces)"
-    ).fetchall()
-    return 1 + int(rows[0][0]) // _BUCKET_SPANS
+    gone = 0
+    for table in _TABLES:
+        rows = connection.execute(
+            f"DELETE FROM {table} WHERE trace_id IN (SELECT unnest(?)) RETURNING spans",  # noqa: S608 - our names
+            [wanted],
+        ).fetchall()
+        gone += sum(spans for (spans,) in rows)
+    return gone

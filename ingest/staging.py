@@ -32,6 +32,7 @@ INTERACTION_COLUMNS = (
     "version_ns",
     "cautions",
 )
+_PLAIN_COLUMNS = tuple(name for name in INTERACTION_COLUMNS if name not in {"metadata", "cautions"})
 LINK_COLUMNS = ("row", "rank", "chunk_id", "doc_id", "text_hash", "score", "stage", "id_origin")
 VOTE_FIELD = "feedback"
 """The name of a vote that stands in a field of the interaction itself."""
@@ -91,6 +92,8 @@ class StagedRows:
     votes: list[FeedbackEvent] = field(default_factory=list)
     aliases: list[Alias] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
+    spans_redacted: int = 0
+    """How many of the spans are redacted already."""
     skips: Counter[str] = field(default_factory=Counter)
     rejects: list[Reject] = field(default_factory=list)
     cautions: list[Caution] = field(default_factory=list)
@@ -139,11 +142,11 @@ class StagedRows:
 
     def _take_interaction(self, made: Interaction) -> None:
         row = self.size
-        values = made._asdict()
-        values["metadata"] = as_json(made.metadata) if made.metadata else None
-        values["cautions"] = "\n".join(made.cautions) or None
-        for name in INTERACTION_COLUMNS:
-            self.columns[name].append(values[name])
+        columns = self.columns
+        for name in _PLAIN_COLUMNS:
+            columns[name].append(getattr(made, name))
+        columns["metadata"].append(as_json(made.metadata) if made.metadata else None)
+        columns["cautions"].append("\n".join(made.cautions) or None)
         for chunk in made.retrieved:
             self._take_chunk(row, chunk)
         self.aliases.extend(Alias(made.source, alias, made.interaction_id) for alias in made.aliases)
@@ -156,8 +159,10 @@ class StagedRows:
             text_hash = chunk_text_hash(chunk.text)
             self.texts[text_hash] = chunk.text
         values = (row, chunk.rank, canonical_chunk_id(chunk.chunk_id), chunk.doc_id, text_hash)
-        for name, value in zip(LINK_COLUMNS, (*values, chunk.score, chunk.stage, chunk.id_origin), strict=True):
-            self.links[name].append(value)
+        for column, value in zip(
+            self.links.values(), (*values, chunk.score, chunk.stage, chunk.id_origin), strict=True
+        ):
+            column.append(value)
 
     def interactions(self) -> list[Interaction]:
         """Return the staged interactions as objects, for previews and single records."""

@@ -16,12 +16,13 @@ from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import LogStore
 from ingest.merging import MergeCounts, merge
 from ingest.reading_jobs import StagedBlock
-from ingest.span_staging import StagedSpans, append_spans
+from ingest.span_staging import StagedTraces, take_traces
 from ingest.way_finding import FileWay
 
 GROUP_BYTES = 192 << 20
 """What a transaction gathers: a few hundred thousand rows, which DuckDB compresses on all cores and as they come."""
-_GROUP_SPANS = 100_000
+_WEIGHT_OF_TRACES = 3
+"""Long texts, of which the store keeps copies until they are committed, weigh more than rows of short values."""
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16
 
@@ -52,8 +53,7 @@ class GroupWriter:
         self.counts = MergeCounts()
         self.spans_new = 0
         self._tables: list[Tables] = []
-        self._spans: list[StagedSpans] = []
-        self._span_count = 0
+        self._traces: list[StagedTraces] = []
         self._rejects: list[_NotedReject] = []
         self._files: list[_NotedFile] = []
         self._mappings: dict[str, MappingFile] = {}
@@ -66,13 +66,14 @@ class GroupWriter:
         if way is not None:
             adapter = way.way.adapter
             family = adapter if way.way.mapping else family_of(adapter)
-            self._spans.append(StagedSpans(family, adapter, block.spans))
-            self._span_count += block.spans.num_rows
-            self._bytes += block.spans.nbytes
+            if block.traces.num_rows:
+                self._traces.append(StagedTraces(family, block.traces, block.made))
+                held = block.traces.nbytes + sum(table.nbytes for table in block.made or ())
+                self._bytes += _WEIGHT_OF_TRACES * held
             self._rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
-            if way.way.mapping is not None and block.spans.num_rows:
+            if way.way.mapping is not None and block.traces.num_rows:
                 self._mappings[adapter] = way.way.mapping
-        if self._bytes > GROUP_BYTES or self._span_count > _GROUP_SPANS or len(self._rejects) > _GROUP_REJECTS:
+        if self._bytes > GROUP_BYTES or len(self._rejects) > _GROUP_REJECTS:
             self.flush()
 
     def add_assembled(self, block: StagedBlock) -> None:
@@ -93,25 +94,26 @@ class GroupWriter:
 
     def flush_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what is gathered in one transaction."""
-        if self._tables or self._spans or self._rejects or self._files:
+        if self._tables or self._traces or self._rejects or self._files:
             connection.begin()
             self.write(connection)
             connection.commit()
 
     def write(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what is gathered inside the caller's transaction."""
-        if self._tables:
-            self.counts = self.counts.plus(
-                merge(connection, self._tables, ingest_id=self.ingest_id, with_spans=self._span_count > 0)
-            )
-        append_spans(connection, self._spans, ingest_id=self.ingest_id)
+        taken = take_traces(connection, self._traces, ingest_id=self.ingest_id)
+        self.spans_new += taken.spans
+        tables = [*self._tables, *taken.made]
+        if tables:
+            with_spans = bool(self._traces)
+            self.counts = self.counts.plus(merge(connection, tables, ingest_id=self.ingest_id, with_spans=with_spans))
         self._write_rejects(connection)
         for name, mapping in self._mappings.items():
             _keep_mapping(connection, name, mapping)
         for noted in self._files:
             self._write_file(connection, noted)
-        self._tables, self._spans, self._rejects, self._files = [], [], [], []
-        self._bytes = self._span_count = 0
+        self._tables, self._traces, self._rejects, self._files = [], [], [], []
+        self._bytes = 0
         self._mappings = {}
 
     def _write_rejects(self, connection: duckdb.DuckDBPyConnection) -> None:

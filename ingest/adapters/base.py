@@ -52,7 +52,7 @@ class Caution(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A piece of a trace, staged until every file is read; `payload` must hold only JSON values.
+    """A piece of a trace, staged until every file is read; `payload` is a dict of JSON values, or a SpanFacts.
 
     Keep in `payload` only what `assemble` needs (no embeddings). String leaves of it are redacted before storage;
     `user_id` is hashed and taken out of the payload, wherever it stands there. Staged by (adapter, trace_id, span_id);
@@ -63,12 +63,14 @@ class Span(NamedTuple):
     trace_id: str
     """Lower-case hex without prefix where the format has such ids, so that all spellings of one trace meet."""
     span_id: str
-    payload: dict[str, Any]
+    payload: Any
     started_ns: int = 0
     version_ns: int = 0
     user_id: str | None = None
     texts: dict[str, str] | None = None
     """Chunk texts by their hash, stored once and apart; the payload says only the hash."""
+    written: str = ""
+    """The payload as JSON text, once it is redacted."""
 
 
 class Trace(NamedTuple):

@@ -90,8 +90,8 @@ def _outcomes(value: Any) -> Iterator[Outcome]:
 def _with_alias(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
     """Let annotations find the interaction by the id of any of its spans: they name no trace."""
     for outcome in outcomes:
-        if isinstance(outcome, Span) and outcome.payload.get("kind"):
-            outcome.payload["alias_ids"] = [outcome.span_id]
+        if isinstance(outcome, Span) and outcome.payload.kind:
+            outcome.payload.aliases = [outcome.span_id]
         yield outcome
 
 

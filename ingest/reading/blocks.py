@@ -133,6 +133,19 @@ def read_part(part: LinePart) -> ReadBlock:
     return out._replace(block=block)
 
 
+def line_pieces(part: LinePart, piece_bytes: int = _PIECE_BYTES) -> Iterator[LinePart]:
+    """Yield the pieces of a part, in order, each of whole lines and its content at hand."""
+    content = _content_of(part)
+    if content.startswith(CUT_OFF):
+        yield part._replace(content=content)
+        return
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + piece_bytes) + 1 or len(content)
+        yield part._replace(content=content[start:end])
+        start = end
+
+
 def _content_of(part: LinePart) -> bytes:
     if part.content is not None:
         return part.content

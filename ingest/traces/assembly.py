@@ -1,4 +1,4 @@
-"""Make one interaction of all spans of a trace, or say why it is none."""
+"""Make interactions of all spans of a trace, one unless it holds a whole session, or say why it is none."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -10,10 +10,12 @@ from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.context import Retrieval, final_context
 from ingest.traces.facts import from_span
 from ingest.traces.identity import moment_of
+from ingest.traces.several_turns import turns_of
 from ingest.traces.tree import Node, SpanTree
 from ingest.traces.turn import Turn, read_turn
 
 _MOST_ALIASES = 40
+_NEVER_NS = 2**63
 
 
 class Verdict(NamedTuple):
@@ -24,15 +26,31 @@ class Verdict(NamedTuple):
 
 
 def assemble(trace: Trace, source: str) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
-    """Yield the interaction of `trace` and its cautions, or a Skip; the same for any order in which spans arrived.
+    """Yield the interactions of `trace` and their cautions, or a Skip; the same for any order in which spans arrived.
 
-    `source` is what the interaction id begins with: TRACE_SOURCE unless the format has ids of its own.
+    `source` is what the interaction id begins with: TRACE_SOURCE unless the format has ids of its own. The trace id is
+    the native id of its first turn; a later turn of a session logged as one trace adds the id of its span.
     """
     try:
         tree = SpanTree(_facts_by_span(trace.spans))
     except msgspec.ValidationError as error:
         yield Skip(f"staged spans of another version: {error}")
         return
+    turns = turns_of(tree)
+    if not turns:
+        yield from _made_of(tree, trace.trace_id, source, trace.trace_id)
+        return
+    shared = read_turn(tree)
+    for place, nodes in enumerate(turns):
+        native_id = f"{trace.trace_id}/{nodes[0].span_id}" if place else trace.trace_id
+        for made in _made_of(SpanTree(nodes), native_id, source, trace.trace_id):
+            yield _of_session(made, shared, trace.trace_id)
+
+
+def _made_of(
+    tree: SpanTree, native_id: str, source: str, trace_id: str
+) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
+    """Yield the interaction of one turn and its cautions, or a Skip."""
     turn = read_turn(tree)
     retrieval = final_context(tree)
     verdict = _verdict(tree, turn, retrieval)
@@ -42,20 +60,37 @@ def assemble(trace: Trace, source: str) -> Iterator[Interaction | FeedbackEvent 
             yield verdict.caution
         return
     cautions = list(_cautions(tree))
-    yield _interaction(trace, source, tree, turn, retrieval, cautions)
+    aliases = _aliases(tree, trace_id)
+    yield _interaction(f"{source}:{native_id}", source, tree, turn, retrieval, aliases, cautions)
     yield from cautions
+
+
+def _of_session(
+    made: Interaction | FeedbackEvent | Skip | Caution, shared: Turn, trace_id: str
+) -> Interaction | FeedbackEvent | Skip | Caution:
+    """Give a turn of a session logged as one trace what stands on the trace; the trace itself is a session too."""
+    if not isinstance(made, Interaction):
+        return made
+    session_id = made.session_id or shared.session_id or trace_id
+    return made._replace(session_id=session_id, user_id=made.user_id or shared.user_id)
 
 
 def _facts_by_span(spans: Iterable[Span]) -> list[Node]:
     """Merge the pieces of each span: log events, and the same span from another export."""
     nodes: dict[str, Node] = {}
-    for span in sorted(spans, key=lambda span: (bool(span.payload.get("of_id")), span.started_ns, span.span_id)):
-        facts = from_span(span)
+    pieces = [(span, from_span(span)) for span in spans]
+    if any(facts.of for _, facts in pieces):
+        pieces.sort(key=lambda piece: (bool(piece[1].of), piece[0].started_ns, piece[0].span_id))
+    for span, facts in pieces:
         span_id = facts.of or span.span_id
         known = nodes.get(span_id)
         node = Node(span_id, facts, span.started_ns, span.version_ns, span.user_id)
         nodes[span_id] = node if known is None else known.merged(node)
-    return sorted(nodes.values(), key=lambda node: (node.started_ns or 2**63, node.span_id))
+    return sorted(nodes.values(), key=_place)
+
+
+def _place(node: Node) -> tuple[int, str]:
+    return node.started_ns or _NEVER_NS, node.span_id
 
 
 def _verdict(  # noqa: PLR0911 - one return per reason
@@ -95,10 +130,16 @@ def _content_off() -> Verdict:
 
 
 def _interaction(  # noqa: PLR0913, PLR0917 - one call, the parts it puts together
-    trace: Trace, source: str, tree: SpanTree, turn: Turn, retrieval: Retrieval, cautions: list[Caution]
+    interaction_id: str,
+    source: str,
+    tree: SpanTree,
+    turn: Turn,
+    retrieval: Retrieval,
+    aliases: tuple[str, ...],
+    cautions: list[Caution],
 ) -> Interaction:
     return Interaction(
-        interaction_id=f"{source}:{trace.trace_id}",
+        interaction_id=interaction_id,
         source=source,
         question=turn.question or "",
         answer=turn.answer,
@@ -115,17 +156,18 @@ def _interaction(  # noqa: PLR0913, PLR0917 - one call, the parts it puts togeth
         error=turn.error,
         stream_cut=turn.is_cut,
         metadata=_metadata(tree, turn, retrieval),
-        aliases=_aliases(tree, trace.trace_id),
-        version_ns=max((node.version_ns for node in tree.nodes), default=0),
+        aliases=aliases,
+        version_ns=max([node.version_ns for node in tree.nodes], default=0),
         cautions=tuple(caution.message for caution in cautions),
     )
 
 
 def _metadata(tree: SpanTree, turn: Turn, retrieval: Retrieval) -> dict[str, object] | None:
     found: dict[str, object] = {}
-    for node in [*turn.entries, *tree.ai_nodes]:
+    for node in (*turn.entries, *tree.ai_nodes):
         for key, value in node.facts.metadata.items():
-            found.setdefault(key, value)
+            if key not in found:
+                found[key] = value
     if turn.failed_steps:
         found["failed_steps"] = list(turn.failed_steps)
     if retrieval.is_worth_telling(turn.question):
@@ -136,6 +178,8 @@ def _metadata(tree: SpanTree, turn: Turn, retrieval: Retrieval) -> dict[str, obj
 def _aliases(tree: SpanTree, trace_id: str) -> tuple[str, ...]:
     entries = [node.span_id for node in tree.entries if node.facts.kind != "trace"]
     stated = [alias for node in tree.nodes for alias in node.facts.aliases]
+    if not stated and len(entries) == 1:
+        return (entries[0],) if entries[0] != trace_id else ()
     return tuple(alias for alias in dict.fromkeys([*entries, *stated]) if alias and alias != trace_id)[:_MOST_ALIASES]
 
 

@@ -31,9 +31,10 @@ class Retrieval(NamedTuple):
 
     def is_worth_telling(self, question: str | None) -> bool:
         """Return whether the steps say more than the final context does."""
-        if len(self.steps) > 1:
-            return True
-        return any(step.query and step.query != question for step in self.steps)
+        if len(self.steps) == 1:
+            query = self.steps[0].query
+            return bool(query) and query != question
+        return bool(self.steps)
 
 
 def final_context(tree: SpanTree) -> Retrieval:
@@ -43,6 +44,8 @@ def final_context(tree: SpanTree) -> Retrieval:
     stands in the steps only. Of nested retrievers the outermost that lists passages counts: what is inside fed it.
     """
     steps = [_step(node) for node in _outermost(tree, _retrieving(tree))]
+    if len(steps) == 1:
+        return Retrieval(_each_once(list(steps[0].chunks), {}), tuple(steps))
     waiting: list[RetrievedChunk] = []
     final: list[RetrievedChunk] = []
     for step in steps:
@@ -70,6 +73,8 @@ def _retrieving(tree: SpanTree) -> list[Node]:
 
 
 def _outermost(tree: SpanTree, nodes: list[Node]) -> list[Node]:
+    if len(nodes) < 2:  # noqa: PLR2004 - one lies in no other
+        return nodes
     listed = {node.span_id for node in nodes}
     return [node for node in nodes if not any(above.span_id in listed for above in tree.ancestors(node))]
 
@@ -77,14 +82,15 @@ def _outermost(tree: SpanTree, nodes: list[Node]) -> list[Node]:
 def _step(node: Node) -> Step:
     facts = node.facts
     stage = "reranker" if facts.kind == "reranker" else "retriever"
-    chunks = tuple(chunk if chunk.stage == stage else chunk._replace(stage=stage) for chunk in facts.chunks)
+    chunks = tuple([chunk if chunk.stage == stage else chunk._replace(stage=stage) for chunk in facts.chunks])
     return Step(stage, facts.query or facts.question, chunks)
 
 
 def _each_once(chunks: list[RetrievedChunk], known: dict[str, RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
     seen: dict[str, RetrievedChunk] = {}
     for chunk in chunks:
-        seen.setdefault(chunk.chunk_id, _filled(chunk, known.get(chunk.chunk_id)))
+        if chunk.chunk_id not in seen:
+            seen[chunk.chunk_id] = _filled(chunk, known.get(chunk.chunk_id)) if known else chunk
     kept = list(seen.values())
     ranks = [chunk.rank for chunk in kept]
     if ranks == sorted(set(ranks)):  # one list: its own places stand, also where its start is missing

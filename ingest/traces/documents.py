@@ -223,6 +223,11 @@ def _id(value: Any) -> str | None:
     return canonical_chunk_id(value) or None if said(str(value)) else None
 
 
+def document_id(metadata: dict[str, Any]) -> str | None:
+    """Return the document that a passage's metadata names."""
+    return _first_id(metadata, _DOC_ID_KEYS)
+
+
 def _first_number(item: dict[str, Any], keys: tuple[str, ...]) -> float | None:
     for key in keys:
         if key in item and (found := decimal(item[key])) is not None:
@@ -243,7 +248,13 @@ def numbered(attributes: dict[str, Any]) -> Numbered:
         place = _place_of(key)
         if place is not None:
             prefix, number, rest = place
-            found.setdefault(prefix, {}).setdefault(number, {})[rest] = value
+            group = found.get(prefix)
+            if group is None:
+                found[prefix] = {number: {rest: value}}
+            elif (entry := group.get(number)) is None:
+                group[number] = {rest: value}
+            else:
+                entry[rest] = value
     return found
 
 

@@ -1,13 +1,17 @@
 """What a span tells about a turn, in one vocabulary for all tools; this is what is staged as a span's payload."""
 
+import json
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+import orjson
 
 from evalsets.chunks import chunk_text_hash
 from ingest.adapters.base import Span
 from ingest.interaction import RetrievedChunk
+
+_LAST_NS = 2**63 - 1
 
 
 class SpanFacts(msgspec.Struct, omit_defaults=True):
@@ -47,6 +51,38 @@ class SpanFacts(msgspec.Struct, omit_defaults=True):
     aliases: list[str] = msgspec.field(default_factory=list, name="alias_ids")
     metadata: dict[str, Any] = {}
 
+    def loose_text(self) -> str:
+        """Return what redaction has to look at, as one text: all but ids and counts."""
+        parts = [self.name, self.question, self.answer, self.query, self.model, self.prompt_version, self.error]
+        if self.metadata:
+            parts.append(json.dumps(self.metadata, default=str, ensure_ascii=False))
+        parts.extend(text for chunk in self.chunks for text in (chunk.chunk_id, chunk.doc_id) if text and "@" in text)
+        parts.extend(alias for alias in (self.session_id, *self.aliases) if alias and "@" in alias)
+        return "\n".join(filter(None, parts))
+
+
+def as_facts(payload: dict[str, Any]) -> SpanFacts:
+    """Return facts from their plain form; raises msgspec.ValidationError for a payload of another format."""
+    return msgspec.convert(payload, SpanFacts)
+
+
+def plain_payload(payload: Any) -> dict[str, Any]:
+    """Return a payload as a dict of JSON values."""
+    plain: dict[str, Any] = msgspec.to_builtins(payload) if isinstance(payload, SpanFacts) else payload
+    return plain
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def payload_text(payload: Any) -> str:
+    """Return a payload as JSON text, in which lone surrogates and large numbers are written out."""
+    try:
+        text = _encode(payload) if isinstance(payload, SpanFacts) else orjson.dumps(payload)
+        return text.decode()
+    except (TypeError, ValueError, OverflowError):
+        return json.dumps(plain_payload(payload), default=str)
+
 
 def to_span(  # noqa: PLR0913 - the columns of a staged span
     facts: SpanFacts,
@@ -60,19 +96,16 @@ def to_span(  # noqa: PLR0913 - the columns of a staged span
     """Return the staged form of `facts`; `version_ns` is the span's end unless given."""
     texts: dict[str, str] = {}
     if facts.chunks:
-        facts.chunks = [_without_text(chunk, texts) for chunk in facts.chunks]
-    payload = msgspec.to_builtins(facts)
-    return Span(
-        trace_id, span_id, payload, started_ns, version_ns or facts.end_ns or started_ns, user_id, texts or None
-    )
+        facts.chunks = [_without_text(chunk, texts) if chunk.text else chunk for chunk in facts.chunks]
+    version_ns = version_ns or facts.end_ns or started_ns
+    started_ns, version_ns = min(started_ns, _LAST_NS), min(version_ns, _LAST_NS)
+    return Span(trace_id, span_id, facts, started_ns, version_ns, user_id, texts or None)
 
 
 def _without_text(chunk: RetrievedChunk, texts: dict[str, str]) -> RetrievedChunk:
-    if not chunk.text:
-        return chunk
-    chunk_id, _, doc_id, score, rank, stage, id_origin, _ = chunk
-    text_hash = chunk_id if id_origin == "text_hash" else _hash_of(chunk.text)
-    texts[text_hash] = chunk.text
+    chunk_id, text, doc_id, score, rank, stage, id_origin, _ = chunk
+    text_hash = chunk_id if id_origin == "text_hash" else _hash_of(text or "")
+    texts[text_hash] = text or ""
     return RetrievedChunk(chunk_id, None, doc_id, score, rank, stage, id_origin, text_hash)
 
 
@@ -83,4 +116,4 @@ def _hash_of(text: str) -> str:
 
 def from_span(span: Span) -> SpanFacts:
     """Return the facts of a staged span; raises msgspec.ValidationError when its payload is of another format."""
-    return msgspec.convert(span.payload, SpanFacts)
+    return span.payload if isinstance(span.payload, SpanFacts) else as_facts(span.payload)

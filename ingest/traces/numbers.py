@@ -11,7 +11,7 @@ def whole(value: Any) -> int | None:
 
 def decimal(value: Any) -> float | None:
     """Return a finite number that may be written as text; None when it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = float(value)

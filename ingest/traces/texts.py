@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 _MISSING = frozenset({"", "null", "__REDACTED__", "redacted-by-litellm", "default-message-value", "{}", "[]"})
+_MISSING_STARTS = frozenset(marker[:1] for marker in _MISSING)
 _DEEPEST = 8
 _LONGEST_BLANK = 200
 _REPR_TEXT = re.compile(
@@ -47,7 +48,11 @@ _NOT_SPEECH = frozenset(
 
 def said(value: Any) -> str | None:
     """Return `value` when it is a text that says something, None for blanks and for what hides content."""
-    if not isinstance(value, str) or value.strip() in _MISSING:
+    if not isinstance(value, str):
+        return None
+    if value[:1] not in _MISSING_STARTS and not value[:1].isspace():
+        return value  # nearly every text, told by its first character
+    if value.strip() in _MISSING:
         return None
     return None if value[0] == "{" and len(value) < _LONGEST_BLANK and _is_blank_object(value) else value
 

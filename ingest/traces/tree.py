@@ -1,7 +1,6 @@
 """The spans of a trace as a tree: which is the entry, what lies below what."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -48,20 +47,21 @@ class SpanTree:
         """Take the merged spans of one trace, in order of start time."""
         self.nodes = nodes
         self._parents = _acyclic_parents(nodes)
-
-    @cached_property
-    def ai_nodes(self) -> list[Node]:
+        self.ai_nodes = [node for node in nodes if node.facts.kind]
         """The spans of AI software, in order of start time."""
-        return [node for node in self.nodes if node.facts.kind]
-
-    @cached_property
-    def entries(self) -> list[Node]:
+        self.entries = self._entries()
         """AI spans below no other AI span; their parent may be an HTTP span, missing, or none."""
-        return [
-            node
-            for node in self.ai_nodes
-            if node.facts.kind not in _NOT_A_TURN and not any(above.facts.kind for above in self.ancestors(node))
-        ]
+
+    def _entries(self) -> list[Node]:
+        return [node for node in self.ai_nodes if node.facts.kind not in _NOT_A_TURN and not self._is_below_ai(node)]
+
+    def _is_below_ai(self, node: Node) -> bool:
+        above = self._parents.get(node.span_id)
+        while above is not None:
+            if above.facts.kind:
+                return True
+            above = self._parents.get(above.span_id)
+        return False
 
     def ancestors(self, node: Node) -> Iterator[Node]:
         """Yield the known spans above `node`, nearest first."""
@@ -69,6 +69,10 @@ class SpanTree:
         while above is not None:
             yield above
             above = self._parents.get(above.span_id)
+
+    def children(self, node: Node) -> list[Node]:
+        """Return the spans right below `node`, in order of start time."""
+        return [below for below in self.nodes if self._parents.get(below.span_id) is node]
 
     def of_kind(self, *kinds: str) -> list[Node]:
         """Return the spans of these kinds, in order of start time."""
@@ -81,8 +85,10 @@ class SpanTree:
 
 def _acyclic_parents(nodes: list[Node]) -> dict[str, Node]:
     """Return the parent of each span that has a known one; a link that would close a cycle is left out."""
-    by_id = {node.span_id: node for node in nodes}
     parents: dict[str, Node] = {}
+    if len(nodes) == 1:
+        return parents
+    by_id = {node.span_id: node for node in nodes}
     settled: set[str] = set()
     for node in nodes:
         path = {node.span_id}

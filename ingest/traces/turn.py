@@ -1,12 +1,11 @@
 """What was asked and answered in a trace, by whom, when, at what cost, and what went wrong."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from ingest.traces.facts import SpanFacts
 from ingest.traces.tree import Node, SpanTree
 
-_Value = TypeVar("_Value")
 _SPEAKING = ("trace", "agent", "chain")
 _CLIENT_ERROR = 400
 
@@ -43,6 +42,7 @@ def read_turn(tree: SpanTree) -> Turn:
     entries = tree.entries
     spans = [node for node in entries if node.facts.kind != "trace"] or entries
     models = leaf_models(tree)
+    latest_models = models[::-1]
     reply = _reply(tree, models)
     error = _error(tree, entries, reply)
     order = [*entries, *tree.ai_nodes]
@@ -53,14 +53,14 @@ def read_turn(tree: SpanTree) -> Turn:
         is_cut=reply.is_cut,
         error=error,
         failed_steps=() if error else _failed_steps(tree),
-        session_id=_first(order, lambda facts: facts.session_id),
+        session_id=_first(order, "session_id"),
         user_id=next((node.user_id for node in order if node.user_id), None),
-        model=_first(reversed(models), lambda facts: facts.model) or _first(order, lambda facts: facts.model),
-        prompt_version=_first([*reversed(models), *order], lambda facts: facts.prompt_version),
-        input_tokens=_summed(models, order, lambda facts: facts.input_tokens),
-        output_tokens=_summed(models, order, lambda facts: facts.output_tokens),
-        cost=_summed(models, order, lambda facts: facts.cost),
-        started_ns=min((node.started_ns for node in spans if node.started_ns), default=0),
+        model=_first(latest_models, "model") or _first(order, "model"),
+        prompt_version=_first([*latest_models, *order], "prompt_version"),
+        input_tokens=_summed(models, order, "input_tokens"),
+        output_tokens=_summed(models, order, "output_tokens"),
+        cost=_summed(models, order, "cost"),
+        started_ns=min([node.started_ns for node in spans if node.started_ns], default=0),
         latency_ms=_latency_ms(spans, entries),
     )
 
@@ -68,20 +68,27 @@ def read_turn(tree: SpanTree) -> Turn:
 def leaf_models(tree: SpanTree) -> list[Node]:
     """Return the model calls that hold no other model call: a wrapper repeats what is inside it."""
     models = tree.of_kind("llm")
+    if len(models) < 2:  # noqa: PLR2004 - one holds no other
+        return models
     wrapping = {above.span_id for node in models for above in tree.ancestors(node) if above.facts.kind == "llm"}
     return [node for node in models if node.span_id not in wrapping]
 
 
 def _question(tree: SpanTree, models: list[Node]) -> str | None:
     """The entry's own words; else those of the highest span that has any; else what the last model was asked."""
-    entries = sorted(tree.entries, key=lambda node: node.facts.kind != "trace")
-    stated = _first((node for node in entries if node.facts.kind in _SPEAKING), lambda facts: facts.question)
+    entries = tree.entries
+    if len(entries) > 1:
+        entries = sorted(entries, key=lambda node: node.facts.kind != "trace")
+    stated: str | None = _first([node for node in entries if node.facts.kind in _SPEAKING], "question")
     if stated is None:
         below = sorted(tree.of_kind(*_SPEAKING), key=tree.depth)
-        stated = _first(below, lambda facts: facts.question)
+        stated = _first(below, "question")
     if stated is None:
         stated = _asked_of_models(tree, models)
-    return stated or _first(tree.of_kind("retriever", "reranker"), lambda facts: facts.query or facts.question)
+    if stated:
+        return stated
+    asked = (node.facts.query or node.facts.question for node in tree.of_kind("retriever", "reranker"))
+    return next((query for query in asked if query is not None), None)
 
 
 def _asked_of_models(tree: SpanTree, models: list[Node]) -> str | None:
@@ -112,18 +119,22 @@ def _stated_answer(tree: SpanTree) -> str | None:
     speaking = [node for node in tree.entries if node.facts.kind in _SPEAKING and node.facts.answer]
     if not speaking:
         return None
+    if len(speaking) == 1:
+        return speaking[0].facts.answer
     return max(speaking, key=lambda node: (node.facts.kind == "trace", node.facts.end_ns, node.started_ns)).facts.answer
 
 
 def _error(tree: SpanTree, entries: Sequence[Node], reply: Reply) -> str | None:
     """The cause inside when the turn failed as a whole or said nothing; a step that failed on the way is no error."""
-    stated = _first(entries, lambda facts: facts.error)
+    stated = _first(entries, "error")
     failed = [node for node in tree.ai_nodes if node.facts.error and node.facts.kind != "evaluator"]
     if failed and (stated is not None or reply.text is None):
         return max(failed, key=lambda node: (tree.depth(node), node.started_ns, node.span_id)).facts.error
-    statuses = (node.facts.http_status for node in tree.nodes if not node.facts.parent)
-    status = next((status for status in statuses if status and status >= _CLIENT_ERROR), None)
-    return f"HTTP {status}" if status else None
+    for node in tree.nodes:
+        status = node.facts.http_status
+        if status and status >= _CLIENT_ERROR and not node.facts.parent:
+            return f"HTTP {status}"
+    return None
 
 
 def _failed_steps(tree: SpanTree) -> tuple[str, ...]:
@@ -135,16 +146,19 @@ def _latency_ms(spans: Sequence[Node], entries: Sequence[Node]) -> float | None:
     ended = [node.facts.end_ns for node in spans if node.facts.end_ns]
     if started and ended and max(ended) >= min(started):
         return (max(ended) - min(started)) / 1e6
-    return _first(entries, lambda facts: facts.latency_ms)
+    stated: float | None = _first(entries, "latency_ms")
+    return stated
 
 
-def _first(nodes: Iterable[Node], read: Callable[[SpanFacts], _Value | None]) -> _Value | None:
-    return next((value for node in nodes if (value := read(node.facts)) is not None), None)
+def _first(nodes: Iterable[Node], name: str) -> Any:
+    """Return the first that is known of what the spans say under `name`, a field of SpanFacts."""
+    for node in nodes:
+        value = getattr(node.facts, name)
+        if value is not None:
+            return value
+    return None
 
 
-_Number = TypeVar("_Number", int, float)
-
-
-def _summed(models: list[Node], order: list[Node], read: Callable[[SpanFacts], _Number | None]) -> _Number | None:
-    numbers = [value for node in models if (value := read(node.facts)) is not None]
-    return sum(numbers) if numbers else _first(order, read)
+def _summed(models: list[Node], order: list[Node], name: str) -> Any:
+    numbers = [value for node in models if (value := getattr(node.facts, name)) is not None]
+    return sum(numbers) if numbers else _first(order, name)

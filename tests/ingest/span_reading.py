@@ -8,6 +8,7 @@ import orjson
 
 from ingest.adapters.base import Caution, Record, Reject, Skip, Span, SpanAdapter, Trace
 from ingest.interaction import FeedbackEvent, Interaction
+from ingest.traces.facts import payload_text
 
 Kind = TypeVar("Kind")
 
@@ -39,7 +40,7 @@ def read_values(adapter: SpanAdapter, values: Iterable[Any], *, shuffled_by: int
     for span in (outcome for outcome in outcomes if isinstance(outcome, Span)):
         texts.update(span.texts or {})
         known = traces.setdefault(span.trace_id, {})
-        stored = span._replace(payload=orjson.loads(orjson.dumps(span.payload)))
+        stored = span._replace(payload=orjson.loads(payload_text(span.payload)))
         if span.span_id not in known or _rank(stored) > _rank(known[span.span_id]):
             known[span.span_id] = stored
     for trace_id, spans in traces.items():
@@ -61,7 +62,7 @@ def _with_texts(made: Interaction, texts: dict[str, str]) -> Interaction:
 
 
 def _rank(span: Span) -> tuple[int, int, bytes]:
-    payload = orjson.dumps(span.payload)
+    payload = payload_text(span.payload).encode()
     return (span.version_ns, len(payload), payload)
 
 

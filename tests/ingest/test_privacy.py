@@ -113,7 +113,7 @@ def test_staged_records_of_several_rows_hold_no_user_id(tmp_path: Path, store: L
         {"s": "c", "id": "2", "role": "assistant", "content": "hello", "uid": "user-17"},
     ]
     ingest([write_lines(tmp_path / "l.jsonl", chat)], store=store, mapping=mapping, workers=1)
-    staged = str(rows(store, "SELECT payload FROM spans"))
+    staged = str(rows(store, "SELECT payload FROM traces UNION ALL SELECT payload FROM trace_parts"))
     assert "user-17" not in staged
     assert "b.example" not in staged
     hashed = Redactor(PrivacySettings(), workspace_salt(store.path.parent)).hash_user("user-17")

@@ -20,9 +20,9 @@ TABLES = {
     "retrieved": "*",
     "chunk_texts": "*",
     "feedback_events": "* EXCLUDE (ingest_id, ordinal)",
-    "spans": "* EXCLUDE (ingest_id)",
-    "unassembled_traces": "*",
-    "incoming_spans": "*",
+    "interaction_aliases": "*",
+    "traces": "* EXCLUDE (ingest_id)",
+    "trace_parts": "*",
 }
 
 

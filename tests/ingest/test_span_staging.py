@@ -1,4 +1,4 @@
-"""Spans wait in the store: duplicates, versions, interrupted runs and forgetting."""
+"""Traces wait in the store: pieces, versions, interrupted runs and forgetting."""
 
 import itertools
 from pathlib import Path
@@ -10,23 +10,35 @@ import pytest
 from ingest.adapters.base import Span
 from ingest.log_store import LogStore
 from ingest.span_staging import (
-    StagedSpans,
-    append_spans,
+    FAMILY_SCHEMA,
+    StagedTraces,
     forget_traces,
-    iter_unassembled,
-    mark_assembled,
-    settle_spans,
-    span_table,
-    traces_in,
+    iter_waiting,
+    store_traces,
+    take_traces,
+    trace_row,
+    trace_table,
+    traces_before,
+    traces_of_user,
 )
+from ingest.trace_rows import read_spans, together, trace_of, written
 
 
-def staged(*spans: Span, adapter: str = "otlp", family: str = "trace") -> StagedSpans:
-    return StagedSpans(family, adapter, span_table(spans))
+def staged(*spans: Span, adapter: str = "otlp", family: str = "trace", whole: bool = False) -> StagedTraces:
+    """Return spans of one block, each trace put together where `whole`."""
+    by_trace: dict[str, list[Span]] = {}
+    for span in spans:
+        by_trace.setdefault(span.trace_id, []).append(span)
+    made = [f"{family}:{trace_id}" for trace_id in by_trace] if whole else [None] * len(by_trace)
+    rows = [
+        trace_row(trace_id, found, adapter, [name] if name else None)
+        for (trace_id, found), name in zip(by_trace.items(), made, strict=True)
+    ]
+    return StagedTraces(family, trace_table(rows))
 
 
-def span(trace_id: str, span_id: str, version: int = 1, **payload: Any) -> Span:
-    return Span(trace_id, span_id, payload, started_ns=version, version_ns=version)
+def span(trace_id: str, span_id: str, version: int = 1, user: str | None = None, **payload: Any) -> Span:
+    return Span(trace_id, span_id, payload, started_ns=version, version_ns=version, user_id=user)
 
 
 @pytest.fixture
@@ -35,24 +47,44 @@ def connection(tmp_path: Path) -> Any:
         yield opened
 
 
-def assembled(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
-    """Return the span ids of every trace to assemble, and mark them as done."""
+def settled(connection: duckdb.DuckDBPyConnection, ingest_id: int = 1) -> dict[str, list[str]]:
+    """Store what waits as an ingest does, without interactions; return the span ids of every trace that changed."""
     found: dict[str, list[str]] = {}
-    for batch in iter_unassembled(connection):
-        for trace in traces_in(batch.spans):
-            found[trace.trace.trace_id] = [span.span_id for span in trace.trace.spans]
-        mark_assembled(connection, batch)
+    for batch in iter_waiting(connection):
+        rows: list[tuple[Any, ...]] = []
+        keys = sorted({(row["family"], row["trace_id"]) for row in batch.rows.to_pylist()})
+        for family, trace_id in keys:
+            pieces = [row for row in batch.rows.to_pylist() if (row["family"], row["trace_id"]) == (family, trace_id)]
+            spans = together([row["payload"] for row in pieces])
+            if written(spans) != pieces[0]["payload"] or pieces[0]["made"] is None:
+                found[trace_id] = [entry.span_id for entry in spans]
+                rows.append((family, trace_id, len(spans), 0, [], written(spans), []))
+        store_traces(connection, batch, trace_table(rows, FAMILY_SCHEMA), ingest_id=ingest_id)
     return found
 
 
-def test_only_changed_traces_are_assembled_again(connection: duckdb.DuckDBPyConnection) -> None:
-    append_spans(connection, [staged(span("a", "1"), span("a", "2"), span("b", "1"))], ingest_id=1)
-    assert settle_spans(connection) == (3, 0)
-    assert assembled(connection) == {"a": ["1", "2"], "b": ["1"]}
-    append_spans(connection, [staged(span("a", "1"), span("b", "1", 2, late=True), span("c", "1"))], ingest_id=2)
-    assert settle_spans(connection) == (1, 1)
-    assert assembled(connection) == {"b": ["1"], "c": ["1"]}
-    assert assembled(connection) == {}
+def test_only_changed_traces_are_put_together_again(connection: duckdb.DuckDBPyConnection) -> None:
+    take_traces(connection, [staged(span("a", "1"), span("a", "2"), span("b", "1"))], ingest_id=1)
+    assert settled(connection) == {"a": ["1", "2"], "b": ["1"]}
+    again = staged(span("a", "1"), span("b", "1", 2, late=True), span("c", "1"))
+    take_traces(connection, [again], ingest_id=2)
+    assert settled(connection) == {"b": ["1"], "c": ["1"]}
+    assert settled(connection) == {}
+
+
+def test_a_trace_that_came_whole_does_not_wait_until_more_of_it_comes(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    taken = take_traces(connection, [staged(span("a", "1"), span("a", "2"), whole=True)], ingest_id=1)
+    assert (taken.spans, settled(connection)) == (2, {})
+    assert take_traces(connection, [staged(span("a", "3"), whole=True)], ingest_id=1).spans == 0
+    assert settled(connection) == {"a": ["1", "2", "3"]}
+
+
+def test_a_trace_in_two_blocks_of_a_group_waits(connection: duckdb.DuckDBPyConnection) -> None:
+    blocks = [staged(span("a", "1"), whole=True), staged(span("a", "2"), span("b", "1"), whole=True)]
+    assert take_traces(connection, blocks, ingest_id=1).spans == 1
+    assert settled(connection) == {"a": ["1", "2"]}
 
 
 def test_of_one_span_the_newest_state_stays_in_any_order_of_arrival(tmp_path: Path) -> None:
@@ -61,55 +93,74 @@ def test_of_one_span_the_newest_state_stays_in_any_order_of_arrival(tmp_path: Pa
     for number, order in enumerate(itertools.permutations(states)):
         with LogStore(tmp_path / f"{number}.duckdb").unit() as connection:
             for state in order[:2]:
-                append_spans(connection, [staged(state)], ingest_id=1)
-            settle_spans(connection)
-            append_spans(connection, [staged(order[2], order[0])], ingest_id=2)
-            settle_spans(connection)
-            kept.update(connection.execute("SELECT payload FROM spans").fetchall())
-    assert kept == {('{"answer":"Open it"}',)}
+                take_traces(connection, [staged(state)], ingest_id=1)
+            settled(connection)
+            take_traces(connection, [staged(order[2]), staged(order[0])], ingest_id=2)
+            settled(connection)
+            kept.update(connection.execute("SELECT payload FROM traces").fetchall())
+    assert kept == {('[["1","otlp",2,2,null,{"answer":"Open it"}]]',)}
 
 
 def test_what_a_killed_run_left_is_taken_up_by_the_next(connection: duckdb.DuckDBPyConnection) -> None:
-    append_spans(connection, [staged(span("a", "1"))], ingest_id=1)
-    settle_spans(connection)
-    append_spans(connection, [staged(span("b", "1"))], ingest_id=1)
-    assert [batch.buckets for batch in iter_unassembled(connection)] == [1], "not marked, so it comes again"
-    settle_spans(connection)
-    assert assembled(connection) == {"a": ["1"], "b": ["1"]}
+    take_traces(connection, [staged(span("a", "1"))], ingest_id=1)
+    assert [batch.buckets for batch in iter_waiting(connection)] == [1], "not stored, so it comes again"
+    take_traces(connection, [staged(span("b", "1"))], ingest_id=2)
+    assert settled(connection) == {"a": ["1"], "b": ["1"]}
 
 
 def test_adapters_of_one_family_share_a_trace_and_keep_their_own_state_of_a_span(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
-    append_spans(
-        connection,
-        [
-            staged(span("a", "1", x=1)),
-            staged(span("a", "1", x=2), adapter="phoenix"),
-            staged(span("a", "9"), family="other"),
-        ],
-        ingest_id=1,
-    )
-    assert settle_spans(connection).new == 3
-    traces = [trace for batch in iter_unassembled(connection) for trace in traces_in(batch.spans)]
-    assert sorted((trace.family, len(trace.trace.spans)) for trace in traces) == [("other", 1), ("trace", 2)]
+    blocks = [
+        staged(span("a", "1", x=1)),
+        staged(span("a", "1", x=2), adapter="phoenix"),
+        staged(span("a", "9"), family="other"),
+    ]
+    take_traces(connection, blocks, ingest_id=1)
+    settled(connection)
+    rows = connection.execute("SELECT family, payload FROM traces ORDER BY family").fetchall()
+    assert [(family, [entry.adapter for entry in read_spans(payload)]) for family, payload in rows] == [
+        ("other", ["otlp"]),
+        ("trace", ["otlp", "phoenix"]),
+    ]
 
 
 def test_payloads_that_json_libraries_quarrel_about_survive(connection: duckdb.DuckDBPyConnection) -> None:
-    append_spans(connection, [staged(span("a", "1", number=2**70, text="lone \ud83d"))], ingest_id=1)
-    settle_spans(connection)
-    ((payload,),) = [
-        [span.payload for span in trace.trace.spans]
-        for batch in iter_unassembled(connection)
-        for trace in traces_in(batch.spans)
-    ]
-    assert payload["text"] == "lone \ud83d"
+    take_traces(connection, [staged(span("a", "1", number=2**70, text="lone \ud83d"))], ingest_id=1)
+    settled(connection)
+    ((payload,),) = connection.execute("SELECT payload FROM traces").fetchall()
+    (kept,) = trace_of("a", read_spans(payload)).spans
+    assert kept.payload["text"] == "lone \ud83d"
 
 
 def test_forgotten_traces_leave_nothing_behind(connection: duckdb.DuckDBPyConnection) -> None:
-    append_spans(connection, [staged(span("a", "1"), span("b", "1"))], ingest_id=1)
-    settle_spans(connection)
-    append_spans(connection, [staged(span("a", "2"))], ingest_id=2)
-    assert forget_traces(connection, ["a", "missing"]) == 1
-    settle_spans(connection)
-    assert assembled(connection) == {"b": ["1"]}
+    take_traces(connection, [staged(span("a", "1"), span("b", "1"))], ingest_id=1)
+    settled(connection)
+    take_traces(connection, [staged(span("a", "2"))], ingest_id=2)
+    assert forget_traces(connection, ["a", "missing"]) == 2
+    assert settled(connection) == {}
+    assert connection.execute("SELECT trace_id FROM traces").fetchall() == [("b",)]
+
+
+def test_traces_are_found_by_user_and_by_time_whether_they_wait_or_not(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    take_traces(connection, [staged(span("a", "1", 5, user="u1"), whole=True)], ingest_id=1)
+    take_traces(connection, [staged(span("b", "1", 9, user="u1"), span("c", "1", 9, user="u2"))], ingest_id=1)
+    assert traces_of_user(connection, ["u1", "u9"]) == {"a", "b"}
+    assert traces_before(connection, 9) == {"a"}
+
+
+def test_spans_of_a_store_of_the_former_shape_are_kept(tmp_path: Path) -> None:
+    store = LogStore(tmp_path / "logs.duckdb")
+    with store.unit() as connection:
+        connection.execute("DROP TABLE traces; DROP TABLE trace_parts")
+        folder = Path(__file__).parents[2] / "ingest" / "schema"
+        connection.execute((folder / "0010_spans.sql").read_text(encoding="utf-8"))
+        connection.execute(
+            """INSERT INTO spans VALUES ('trace', 'a"b', '1', 'otlp', 5, 6, 'u1', '{"kind":"chain"}', 1)"""
+        )
+        connection.execute((folder / "0011_traces.sql").read_text(encoding="utf-8"))
+        ((text, users),) = connection.execute("SELECT payload, user_ids FROM trace_parts").fetchall()
+    assert text == '[["1","otlp",5,6,"u1",{"kind":"chain"}]]'
+    assert users == ["u1"]

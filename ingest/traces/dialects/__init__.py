@@ -1,6 +1,6 @@
 """Read the attributes of an OpenTelemetry span: which of the known dialects it speaks, and what it says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ingest.interaction import FeedbackEvent
@@ -24,15 +24,18 @@ _OTHER_MARKS = (
     *("gen_ai.operation.name", "gen_ai.conversation.id", "gen_ai.request.model"),
     *("langfuse.observation.type", "langfuse.trace.name", "traceloop.span.kind", "traceloop.entity.name"),
 )
+_ONLY_OPENINFERENCE = [openinference.read]
 _HTTP_STATUS_KEYS = ("http.response.status_code", "http.status_code")
 
 
 def facts_of(span: RawSpan) -> DialectFacts:
     """Return what `span` says in whichever dialects it speaks, the first to name a thing counting."""
-    spoken = [said for read in _readers_of(span.attributes) if (said := read(span)) is not None]
-    merged = spoken[0] if spoken else DialectFacts(SpanFacts())
-    for other in spoken[1:]:
-        merged = merged.filled_from(other)
+    merged: DialectFacts | None = None
+    for read in _readers_of(span.attributes):
+        said = read(span)
+        if said is not None:
+            merged = said if merged is None else merged.filled_from(said)
+    merged = merged or DialectFacts(SpanFacts())
     facts = merged.facts
     facts.parent = span.parent_id
     facts.name = span.name
@@ -45,17 +48,17 @@ def facts_of(span: RawSpan) -> DialectFacts:
     return merged
 
 
-def _readers_of(attributes: dict[str, Any]) -> list[Callable[[RawSpan], DialectFacts | None]]:
-    if openinference.KIND in attributes and not any(mark in attributes for mark in _OTHER_MARKS):
-        return [openinference.read]  # the usual case, told without looking at every attribute
+def _readers_of(attributes: dict[str, Any]) -> Sequence[Callable[[RawSpan], DialectFacts | None]]:
+    if openinference.KIND in attributes and attributes.keys().isdisjoint(_OTHER_MARKS):
+        return _ONLY_OPENINFERENCE  # the usual case, told without looking at every attribute
     heads = {key.partition(".")[0] for key in attributes}
     return [read for marks, read in _DIALECTS if not marks.isdisjoint(heads)]
 
 
 def _error_of(span: RawSpan) -> str | None:
-    exception = next((attributes for name, attributes in span.events if name == "exception"), {})
     if span.status_code != _ERROR_CODE:
         return None
+    exception = next((attributes for name, attributes in span.events if name == "exception"), {})
     kind = exception.get("exception.type") or span.attributes.get("error.type")
     return error_line(span.status_message or exception.get("exception.message"), kind) or "error"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, model_in, name_in
+from ingest.traces.dialects.values import SESSION_KEYS, USER_KEYS, first_of, model_in, name_in
 from ingest.traces.documents import chunks_in, chunks_of_tool, iter_numbered
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
@@ -89,8 +89,8 @@ def _read_content(facts: SpanFacts, attributes: dict[str, Any]) -> None:
     if facts.kind != "llm":
         return
     facts.model = model_in(attributes, _MODEL_KEYS)
-    facts.input_tokens = whole(_either(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"))
-    facts.output_tokens = whole(_either(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"))
+    facts.input_tokens = whole(first_of(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"))
+    facts.output_tokens = whole(first_of(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"))
     facts.cost = decimal(attributes.get("gen_ai.usage.cost"))
 
 
@@ -121,11 +121,6 @@ def _is_cut(attributes: dict[str, Any]) -> bool:
     reasons = attributes.get("gen_ai.response.finish_reasons")
     stated = reasons if isinstance(reasons, list) else [reasons]
     return bool(stated) and any(isinstance(reason, str) and reason.lower() in _CUT_REASONS for reason in stated)
-
-
-def _either(attributes: dict[str, Any], newer: str, older: str) -> Any:
-    value = attributes.get(newer)
-    return attributes.get(older) if value is None else value
 
 
 def _metadata(span: RawSpan) -> dict[str, Any]:

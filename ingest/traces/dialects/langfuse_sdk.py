@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import kept_metadata, name_in, object_in
+from ingest.traces.dialects.values import first_of, kept_metadata, name_in, object_in
 from ingest.traces.documents import chunks_in
 from ingest.traces.facts import SpanFacts
 from ingest.traces.numbers import decimal, whole
@@ -83,8 +83,8 @@ def _kind_by_name(kind: str, name: str, output: Any) -> str:
 def read_usage(facts: SpanFacts, usage: Any, costs: Any) -> None:
     """Fill tokens and cost from Langfuse's usage and cost details."""
     used, cost = object_in(usage), object_in(costs)
-    facts.input_tokens = whole(_either(used, "input", "prompt_tokens", "input_tokens"))
-    facts.output_tokens = whole(_either(used, "output", "completion_tokens", "output_tokens"))
+    facts.input_tokens = whole(first_of(used, "input", "prompt_tokens", "input_tokens"))
+    facts.output_tokens = whole(first_of(used, "output", "completion_tokens", "output_tokens"))
     parts = [number for value in cost.values() if (number := decimal(value)) is not None]
     total = decimal(cost.get("total"))
     facts.cost = total if total is not None else (sum(parts) if parts else None)
@@ -103,10 +103,6 @@ def prompt_label(name: Any, version: Any) -> str | None:
 def skip_of(environment: Any) -> str | None:
     """Return why an environment holds no interactions: Langfuse keeps its judges' calls in `langfuse-…`."""
     return JUDGES if isinstance(environment, str) and environment.startswith("langfuse-") else None
-
-
-def _either(values: dict[str, Any], *keys: str) -> Any:
-    return next((values[key] for key in keys if values.get(key) is not None), None)
 
 
 def _metadata_of(attributes: dict[str, Any]) -> dict[str, Any]:

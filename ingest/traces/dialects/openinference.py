@@ -28,6 +28,7 @@ from ingest.traces.documents import (
     Passage,
     chunks_in,
     chunks_of_tool,
+    document_id,
     iter_numbered,
     numbered,
     passages_in,
@@ -48,6 +49,13 @@ _REPLIED = SpanAttributes.LLM_OUTPUT_MESSAGES + "."
 _INPUT = SpanAttributes.INPUT_VALUE
 _OUTPUT = SpanAttributes.OUTPUT_VALUE
 _JSON = "application/json"
+_DOCUMENT_ID = (DocumentAttributes.DOCUMENT_ID,)
+_CONTENT = DocumentAttributes.DOCUMENT_CONTENT
+_SCORE = DocumentAttributes.DOCUMENT_SCORE
+_METADATA = DocumentAttributes.DOCUMENT_METADATA
+_SESSION = (SpanAttributes.SESSION_ID,)
+_USER = (SpanAttributes.USER_ID,)
+_PROMPT_VERSION = (SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION,)
 _MODEL_KEYS = ("llm.response.model_name", SpanAttributes.LLM_MODEL_NAME, "llm.request.model_name")
 _FLAT_METADATA = DocumentAttributes.DOCUMENT_METADATA + "."
 _POSTPROCESSOR_NAME = re.compile(r"postprocess|re-?rank", re.IGNORECASE)
@@ -70,19 +78,22 @@ def read(span: RawSpan) -> DialectFacts | None:
     metadata = _metadata_of(attributes, groups)
     facts = SpanFacts(
         kind=kind,
-        session_id=name_in(attributes, (SpanAttributes.SESSION_ID,)) or name_in(metadata, SESSION_KEYS),
-        prompt_version=name_in(attributes, (SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION,))
-        or name_in(metadata, PROMPT_VERSION_KEYS),
+        session_id=name_in(attributes, _SESSION),
+        prompt_version=name_in(attributes, _PROMPT_VERSION),
         skip=_offline(span),
         metadata=_kept(span, metadata),
     )
+    user_id = name_in(attributes, _USER)
+    if metadata:
+        facts.session_id = facts.session_id or name_in(metadata, SESSION_KEYS)
+        facts.prompt_version = facts.prompt_version or name_in(metadata, PROMPT_VERSION_KEYS)
+        user_id = user_id or name_in(metadata, USER_KEYS)
     if kind == "llm":
         _read_model(facts, attributes, groups)
     elif kind in {"retriever", "reranker", "tool"}:
         _read_retrieval(facts, span, groups)
     elif kind != "embedding":
         _read_step(facts, span, groups)
-    user_id = name_in(attributes, (SpanAttributes.USER_ID,)) or name_in(metadata, USER_KEYS)
     return DialectFacts(facts, user_id, groups)
 
 
@@ -138,8 +149,9 @@ def _read_postprocessor(facts: SpanFacts, attributes: dict[str, Any]) -> None:
 
 def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
     """Return whether a span that calls itself LLM is a prompt builder (Haystack's are): a template, and no model."""
-    has_model = any(key in attributes for key in (*_MODEL_KEYS, "llm.token_count.completion"))
-    return "llm.prompt_template.template" in attributes and not has_model
+    if "llm.prompt_template.template" not in attributes:
+        return False
+    return not any(key in attributes for key in (*_MODEL_KEYS, "llm.token_count.completion"))
 
 
 def _read_model(facts: SpanFacts, attributes: dict[str, Any], groups: Numbered) -> None:
@@ -182,14 +194,31 @@ def _content(message: dict[str, Any]) -> str | None:
 
 def _chunks(attributes: dict[str, Any], groups: Numbered, kind: str) -> list[RetrievedChunk]:
     stage = "reranker" if kind == "reranker" else "retriever"
-    documents = groups.get(_RERANKED if kind == "reranker" else _DOCUMENTS, {})
-    stated = [(rank, _passage(document)) for rank, document in sorted(documents.items())]
-    if not stated and kind in {"chain", "agent", "tool"}:
+    documents = groups.get(_RERANKED if kind == "reranker" else _DOCUMENTS)
+    if not documents and kind in {"chain", "agent", "tool"}:
         return []
+    documents = documents or {}
+    if 0 in documents:
+        plain = [_plain_chunk(document, rank, stage) for rank, document in sorted(documents.items())]
+        if None not in plain:
+            return plain  # type: ignore[return-value] # mypy does not see what the line above says
+    stated = [(rank, _passage(document)) for rank, document in sorted(documents.items())]
     if all(passage.chunk_id and passage.text for _, passage in stated) and stated and stated[0][0] == 0:
         return [chunk for rank, passage in stated if (chunk := settled(passage, rank, stage)) is not None]
     completed = _completed(stated, passages_in(attributes.get(_OUTPUT)))
     return [chunk for rank, passage in completed if (chunk := settled(passage, rank, stage)) is not None]
+
+
+def _plain_chunk(document: dict[str, Any], rank: int, stage: str) -> RetrievedChunk | None:
+    """Return the chunk of a passage that says its id and its text, as most do: nothing has to be looked for."""
+    chunk_id, text = name_in(document, _DOCUMENT_ID), said(document.get(_CONTENT))
+    metadata = object_in(document.get(_METADATA))
+    if not chunk_id or not text or not metadata or len(document) > _PLAIN_FIELDS:
+        return None
+    doc_id, score = document_id(metadata), decimal(document.get(_SCORE))
+    if score is None:
+        return None
+    return RetrievedChunk(chunk_id, text, doc_id, score, rank, stage)
 
 
 def _completed(stated: list[tuple[int, Passage]], output: list[Passage]) -> Iterator[tuple[int, Passage]]:
@@ -208,16 +237,16 @@ def _completed(stated: list[tuple[int, Passage]], output: list[Passage]) -> Iter
 
 
 def _passage(document: dict[str, Any]) -> Passage:
-    metadata = object_in(document.get(DocumentAttributes.DOCUMENT_METADATA))
+    metadata = object_in(document.get(_METADATA))
     if len(document) > _PLAIN_FIELDS or not metadata:
         start = len(_FLAT_METADATA)
         flat = {key[start:]: value for key, value in document.items() if key.startswith(_FLAT_METADATA)}
         metadata = {**metadata, **flat}
     return Passage(
-        name_in(document, (DocumentAttributes.DOCUMENT_ID,)),
-        said(document.get(DocumentAttributes.DOCUMENT_CONTENT)),
+        name_in(document, _DOCUMENT_ID),
+        said(document.get(_CONTENT)),
         None,
-        decimal(document.get(DocumentAttributes.DOCUMENT_SCORE)),
+        decimal(document.get(_SCORE)),
         metadata,
     )
 
@@ -249,6 +278,8 @@ def annotations(span: RawSpan, said: DialectFacts) -> list[FeedbackEvent]:
     """Return the votes in `annotations.N.annotation.*` and its kin; a linked span is what they are about."""
     found: list[FeedbackEvent] = []
     groups = said.groups or {}
+    if _ANNOTATIONS.isdisjoint(groups):
+        return found
     for prefix in sorted(_ANNOTATIONS & groups.keys()):
         for number, annotation in sorted(groups[prefix].items()):
             fields = {key.partition(".")[2] or key: value for key, value in annotation.items()}

@@ -8,7 +8,7 @@ from ingest.traces.documents import Numbered
 from ingest.traces.facts import SpanFacts
 
 
-class RawSpan(NamedTuple):
+class RawSpan(msgspec.Struct, gc=False):
     """One span with plain values: hex ids, nanoseconds, a flat dict of attributes."""
 
     trace_id: str
@@ -19,12 +19,12 @@ class RawSpan(NamedTuple):
     end_ns: int = 0
     status_code: int = 0
     status_message: str = ""
-    attributes: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    attributes: dict[str, Any] = {}
     events: tuple[tuple[str, dict[str, Any]], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     """Trace id and span id of each linked span."""
     dropped_attributes: int = 0
-    resource: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    resource: dict[str, Any] = {}
 
 
 class DialectFacts(NamedTuple):

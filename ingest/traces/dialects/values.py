@@ -17,16 +17,24 @@ _LONGEST_METADATA = 2_000
 def name_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
     """Return the first of `keys` that names something, as text."""
     for key in keys:
-        if key in attributes and (name := _name(attributes[key])) is not None:
+        value = attributes.get(key)
+        if value is not None and (name := _name(value)) is not None:
             return name
     return None
 
 
 def _name(value: Any) -> str | None:
+    if isinstance(value, str):
+        text = said(value)
+        return text.strip() if text is not None else None
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    text = said(value)
-    return text.strip() if text is not None else None
+    return None
+
+
+def first_of(values: Mapping[str, Any], *keys: str) -> Any:
+    """Return the value of the first of `keys` that has one."""
+    return next((value for key in keys if (value := values.get(key)) is not None), None)
 
 
 def model_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
@@ -37,6 +45,8 @@ def model_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
 
 def object_in(value: Any) -> dict[str, Any]:
     """Return a dict that may be written as JSON text; {} when it is none."""
+    if value is None:
+        return {}
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value.lstrip()[:1] == "{":
