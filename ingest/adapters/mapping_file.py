@@ -108,7 +108,7 @@ class TurnsSpec(_Strict):
     parent_id: JmesPath = ""
     """Where the id of the message stands that this one answers, for conversations that are trees."""
     user_roles: tuple[str, ...] = ("user", "human")
-    assistant_roles: tuple[str, ...] = ("assistant", "ai", "bot", "model")
+    assistant_roles: tuple[str, ...] = ("assistant", "ai", "bot", "model", "gpt", "chatbot", "agent")
 
 
 class MessagesSpec(_Strict):
@@ -123,7 +123,7 @@ class MessagesSpec(_Strict):
     message_id: JmesPath = ""
     parent_id: JmesPath = ""
     user_roles: tuple[str, ...] = ("user", "human")
-    assistant_roles: tuple[str, ...] = ("assistant", "ai", "bot", "model")
+    assistant_roles: tuple[str, ...] = ("assistant", "ai", "bot", "model", "gpt", "chatbot", "agent")
 
 
 class InteractionsSection(_Strict):

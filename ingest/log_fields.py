@@ -1,0 +1,115 @@
+"""The fields of a log: their paths, values and names, and which of them may be what of an interaction."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ingest.normalising import instant, number
+
+_DEEPEST = 3
+_PLAIN_KEY = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_EMPTY_NAMES = frozenset({"text", "content", "value", "body", "message", "id", "string", "name", "data"})
+"""Names that say nothing without the one above them, as in `user.id` and `input.text`."""
+Fits = Callable[[list[Any]], bool]
+
+
+class LogField(NamedTuple):
+    """A field of a log: where it stands, and its values that are not null."""
+
+    path: str
+    values: list[Any]
+    depth: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called, the closest name first, in snake case."""
+        keys = [_snake(key.strip('"')) for key in self.path.split(".")]
+        if len(keys) > 1 and keys[-1] in _EMPTY_NAMES:
+            return (f"{keys[-2]}_{keys[-1]}", keys[-2], keys[-1])
+        return (keys[-1],)
+
+
+def _snake(name: str) -> str:
+    return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").lower()
+
+
+def fields_of(records: list[dict[str, Any]]) -> list[LogField]:
+    """Return the fields of records, looking into nested objects."""
+    gathered: dict[str, list[Any]] = {}
+    for record in records:
+        for path, value in _leaves(record, "", 0):
+            gathered.setdefault(path, []).append(value)
+    return [
+        LogField(path, [value for value in values if value is not None], path.count("."))
+        for path, values in gathered.items()
+    ]
+
+
+def _leaves(record: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    for key, value in record.items():
+        name = key if _PLAIN_KEY.match(str(key)) else f'"{key}"'
+        path = f"{prefix}.{name}" if prefix else name
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _leaves(value, path, depth + 1)
+        else:
+            yield path, value
+
+
+def best_field(fields: list[LogField], names: tuple[str, ...], fits: Fits) -> LogField | None:
+    """Return the field with the likeliest of `names` whose values fit; of several the least nested one."""
+    for place in range(3):
+        for name in names:
+            named = [field for field in fields if field.names[place : place + 1] == (name,)]
+            if matching := [field for field in named if field.values and fits(field.values)]:
+                return min(matching, key=lambda field: field.depth)
+    return None
+
+
+def are_texts(values: list[Any]) -> bool:
+    """Return whether all values may be texts."""
+    return all(isinstance(value, str) for value in values)
+
+
+def are_ids(values: list[Any]) -> bool:
+    """Return whether all values may be ids: texts or whole numbers."""
+    return all(isinstance(value, (str, int)) and not isinstance(value, bool) for value in values)
+
+
+def are_times(values: list[Any]) -> bool:
+    """Return whether all values may be times."""
+    return _all_parse(values, instant)
+
+
+def are_numbers(values: list[Any]) -> bool:
+    """Return whether all values may be numbers."""
+    return _all_parse(values, number) and not all(isinstance(value, bool) for value in values)
+
+
+def _all_parse(values: list[Any], parse: Callable[[Any], Any]) -> bool:
+    try:
+        return all(parse(value) is not None for value in values[:50])
+    except (ValueError, TypeError, OverflowError, ArithmeticError):
+        return False
+
+
+def are_chunks(values: list[Any]) -> bool:
+    """Return whether all values may be lists of passages."""
+    return all(isinstance(value, list) for value in values) and any(values)
+
+
+def are_votes(values: list[Any]) -> bool:
+    """Return whether all values may be votes: words, numbers or yes and no."""
+    return all(isinstance(value, (str, int, float, bool)) for value in values)
+
+
+FITS: dict[str, Fits] = {
+    "id": are_ids,
+    "session_id": are_ids,
+    "user_id": are_ids,
+    "asked_at": are_times,
+    "retrieved": are_chunks,
+    "feedback": are_votes,
+    **dict.fromkeys(("latency_ms", "input_tokens", "output_tokens", "cost"), are_numbers),
+}
+"""What the values of a field of an interaction must be, where that is not text."""
