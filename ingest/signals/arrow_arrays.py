@@ -1,5 +1,7 @@
 """Between Arrow and numpy by their buffers: pyarrow's own ways import pandas, which costs more than a small run."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -28,3 +30,12 @@ def is_filled(texts: pa.StringArray) -> Mask:
     """Return which texts are neither null nor empty."""
     offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     return np.asarray((np.diff(offsets) > 0) & as_mask(texts.is_valid()))
+
+
+def as_strings(texts: Sequence[str | None]) -> pa.StringArray:
+    """Return texts as an Arrow array, null for None."""
+    encoded = [(text or "").encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    is_there = np.array([text is not None for text in texts], dtype=bool)
+    buffers = [np.packbits(is_there, bitorder="little"), offsets, b"".join(encoded)]
+    return pa.Array.from_buffers(pa.string(), len(encoded), [pa.py_buffer(buffer) for buffer in buffers])

@@ -1,8 +1,10 @@
 """The functions that the SQL calls, over Arrow columns: the same on DuckDB and on Spark."""
 
+import numpy as np
 import pyarrow as pa
 
 from ingest.settings import SignalSettings
+from ingest.signals.arrow_arrays import as_column, as_strings
 from ingest.signals.declining import decline_kinds
 from ingest.signals.rephrase_columns import rephrase_columns
 from ingest.signals.support import answer_support
@@ -24,17 +26,16 @@ class SignalColumns:
 
     def declining(self, answers: pa.Array) -> pa.Array:
         """Return how each answer declines: abstention, policy, partial or null."""
-        return pa.array(decline_kinds(answers.to_pylist()), pa.string())
+        return as_strings(decline_kinds(answers.to_pylist()))
 
     def supported(self, answers: pa.Array, texts: pa.Array) -> pa.Array:
         """Return a struct of the share of the words found in the text and the first figure that is not."""
         supports = answer_support(answers.to_pylist(), texts.to_pylist())
+        is_there = np.array([support is not None for support in supports], dtype=bool)
+        shares = np.array([support.share if support else 0.0 for support in supports])
+        figures = as_strings([support and support.figure for support in supports])
         return pa.StructArray.from_arrays(
-            [
-                pa.array([support and support.share for support in supports], pa.float64()),
-                pa.array([support and support.figure for support in supports], pa.string()),
-            ],
-            names=["share", "figure"],
+            [as_column(shares, pa.float64(), is_there), figures], names=["share", "figure"]
         )
 
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from rapidfuzz import fuzz
 from rapidfuzz.process import cpdist
 
-from ingest.signals.arrow_arrays import as_column, as_indices, as_mask, is_filled
+from ingest.signals.arrow_arrays import as_column, as_indices, as_mask, as_strings, is_filled
 from ingest.signals.pair_columns import Bounds, Mask, PairColumn, compare, may_share_content
 from ingest.signals.pair_features import COUNTED_FEATURES, LEXICAL_FEATURES, Numbers
 from ingest.signals.question_columns import read_letters, read_questions
@@ -27,6 +27,7 @@ from ingest.signals.rephrasing import (
 )
 from ingest.signals.word_table import Places
 
+_NAMES = as_strings(KINDS)
 _SLACK = 1e-5
 """rapidfuzz reckons in single precision."""
 
@@ -74,7 +75,7 @@ class _Found:
 
     def as_struct(self) -> pa.StructArray:
         is_found = self._kinds >= 0
-        kinds = pa.array(KINDS, pa.string()).take(as_column(self._kinds, pa.int8(), is_found))
+        kinds = _NAMES.take(as_column(self._kinds, pa.int8(), is_found))
         scores = as_column(self._scores, pa.float64(), is_found)
         return pa.StructArray.from_arrays([kinds, scores], names=["kind", "score"])
 
