@@ -1,5 +1,6 @@
 """Deletes a user's interactions, or all before a time, from the log store, and keeps them from coming back."""
 
+import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ class Forgotten(NamedTuple):
     rejects: int
 
 
+_HASH = re.compile(r"[0-9a-f]{16}")
+
+
 def forget_user(store: LogStore, user: str) -> Forgotten:
     """Delete all of a user, named as the log names them or by the stored hash; a later ingest leaves them out."""
     hashed = Redactor(PrivacySettings(), workspace_salt(store.path.parent)).hash_user(user)
@@ -30,8 +34,10 @@ def forget_user(store: LogStore, user: str) -> Forgotten:
             [hashed, user],
         )
         gone = _delete_leaving(connection, traces_of_user(connection, [hashed, user]))
-        rejects = _deleted(connection, "DELETE FROM rejects WHERE contains(raw, ?)", [user])
-        _remember(connection, "user", hashed)
+        named = rf"(^|\W)({re.escape(user)}|USER_{hashed})(\W|$)"
+        rejects = _deleted(connection, "DELETE FROM rejects WHERE regexp_matches(raw, ?)", [named])
+        for stored in {hashed, user} if _HASH.fullmatch(user) else {hashed}:
+            _remember(connection, "user", stored)
         connection.commit()
     return Forgotten(*gone, rejects)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalsets.errors import BadInputError
-from ingest.adapters.base import Span
+from ingest.adapters.base import Reject, Span
 from ingest.privacy_patterns import (
     CARD_DIGITS,
     DECIMAL,
@@ -38,6 +38,7 @@ from ingest.traces.facts import SpanFacts, as_facts, payload_text, plain_payload
 
 SALT_NAME = "salt"
 _SALT_BYTES = 32
+_KEPT_USER = re.compile(r"\[USER_([0-9a-f]{16})\]")
 
 
 class Redactor:
@@ -105,12 +106,17 @@ class Redactor:
         done = rows.spans_redacted
         rows.spans[done:] = self.spans(rows.spans[done:])
         rows.spans_redacted = len(rows.spans)
-        rows.rejects = [
-            reject._replace(raw=self.text(reject.raw), reason=self.text(reject.reason)) for reject in rows.rejects
-        ]
+        rows.rejects = [self._reject(reject) for reject in rows.rejects]
         rows.redactions.update(self.counts)
         self.counts.clear()
         return rows
+
+    def _reject(self, reject: Reject) -> Reject:
+        raw, reason, user = reject.raw, reject.reason, reject.user_id
+        if user:
+            stand_in = f"[USER_{self.hash_user(user)}]"
+            raw, reason = (_whole_word(user).sub(stand_in, text) for text in (raw, reason))
+        return reject._replace(raw=self.text(raw), reason=self.text(reason), user_id=None)
 
     def _json_column(self, values: list[str | None]) -> list[str | None]:
         if self.custom is not None or self._names is not None:
@@ -171,6 +177,8 @@ class Redactor:
         return Span(span.trace_id, span.span_id, payload, span.started_ns, span.version_ns, hashed, span.texts, written)
 
     def _hash_user(self, user: str) -> str:
+        if kept := _KEPT_USER.fullmatch(user):  # a quarantined record that is taken again
+            return kept[1]
         return hashlib.blake2b(user.encode("utf-8", "replace"), digest_size=8, key=self.salt).hexdigest()
 
     def _replacement(self, match: re.Match[str]) -> str:
@@ -283,6 +291,10 @@ def _loose_text(payload: dict[str, Any]) -> str:
 @lru_cache(maxsize=4096)
 def _names_an_id(key: str) -> bool:
     return ID_KEY.search(key) is not None
+
+
+def _whole_word(written: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(written)}(?!\w)")
 
 
 def _custom_pattern(patterns: dict[str, str]) -> re.Pattern[str] | None:

@@ -36,6 +36,8 @@ class Reject(NamedTuple):
     reason: str
     raw: str = ""
     records: int = 1
+    user_id: str | None = None
+    """Whose record it is, where that is known, so that the id is hashed where it stands in `raw` and `reason`."""
 
 
 class Caution(NamedTuple):

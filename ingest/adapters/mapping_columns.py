@@ -127,7 +127,8 @@ class MappedColumns:
             if row not in self.faults and self.section.turns is None:
                 self.out.skips[reason] += 1
         for row, reasons in self.faults.items():
-            self.out.rejects.append(self.rows.reject(row, "; ".join(dict.fromkeys(reasons))))
+            reject = self.rows.reject(row, "; ".join(dict.fromkeys(reasons)))
+            self.out.rejects.append(reject._replace(user_id=self.columns["user_id"][row]))
 
     def _emit(self, native: list[str], chunks: MappedChunks) -> None:
         first = self.out.size

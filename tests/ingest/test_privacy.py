@@ -12,6 +12,7 @@ from ingest.forgetting import forget_before, forget_user
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
+from ingest.retrying import retry_rejects
 from ingest.settings import PrivacySettings
 from tests.ingest.ingest_support import TABLES, rows, write_lines
 
@@ -152,6 +153,37 @@ def test_a_forgotten_user_is_gone_and_does_not_come_back(
     assert rows(store, "SELECT count(*) FROM interactions") == [(3,)]
     assert rows(store, "SELECT count(DISTINCT interaction_id) FROM retrieved") == [(3,)]
     assert rows(store, "SELECT count(*) FROM chunk_texts") == [(3,)]
+
+
+def test_a_quarantined_record_names_no_user_and_is_forgotten_or_taken_again_with_its_user(
+    tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    records = [{"uid": f"u{n}", "request_id": n, "query": f"q{n}", "took_ms": "soon"} for n in (1, 12)]
+    log = write_lines(tmp_path / "l.jsonl", records)
+    ingest([log], store=store, mapping=app_mapping, workers=1)
+    raws = [raw for (raw,) in rows(store, "SELECT raw FROM rejects")]
+    assert not any('"u1' in raw for raw in raws)
+    assert forget_user(store, "u1").rejects == 1
+    log.unlink()
+    mended = app_mapping.model_copy(
+        update={
+            "interactions": app_mapping.interactions
+            and app_mapping.interactions.model_copy(update={"latency_ms": None})
+        }
+    )
+    retry_rejects(store, mapping=mended)
+    hashed = Redactor(PrivacySettings(), workspace_salt(store.path.parent)).hash_user("u12")
+    assert rows(store, "SELECT question, user_id FROM interactions") == [("q12", hashed)]
+
+
+def test_a_user_forgotten_by_the_stored_hash_does_not_come_back(
+    tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    log = write_lines(tmp_path / "l.jsonl", [{"request_id": 1, "query": "q", "uid": "ann"}])
+    ingest([log], store=store, mapping=app_mapping, workers=1)
+    forget_user(store, rows(store, "SELECT user_id FROM interactions")[0][0])
+    log.write_bytes(log.read_bytes() + b"\n")
+    assert ingest([log], store=store, mapping=app_mapping, workers=1).interactions.forgotten == 1
 
 
 def test_what_was_asked_before_a_date_is_forgotten(tmp_path: Path, app_mapping: MappingFile, store: LogStore) -> None:
