@@ -1,5 +1,6 @@
 """What the app keeps per browser session; the only module that names keys of the session state."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -168,6 +169,18 @@ def show_items_again(address: ItemAddress) -> None:
         st.session_state[SCORES_RUN] = address.run_id
     for name, value in address.filters._asdict().items():
         st.session_state[name] = value or None
+
+
+def take_from_address(key: str, options: Mapping[str, tuple[str, str]]) -> None:
+    """Choose what a link or an old bookmark names, before the field is drawn; `options` have a name and a label each.
+
+    A field bound to the address reads labels only, and a label that holds a count is another one tomorrow.
+    """
+    asked = st.query_params.get(key, "")
+    named = asked.rstrip("0123456789,").rstrip()
+    for value, (name, label) in options.items():
+        if asked and asked != label and (asked == value or named == name):
+            st.session_state[key] = value
 
 
 def items_table_key(page: int) -> str:

@@ -89,10 +89,13 @@ def _filters(desk: Desk) -> QueueFilter:
 def _choice(name: str, label: str, options: list[tuple[str, int]]) -> str:
     counts = dict(options)
 
-    def words(value: str) -> str:
-        shown = MODE_WORDS[Mode(value)] if name == "mode" and value in list(Mode) else value.replace("_", " ")
-        return f"{shown} {counts[value]:,}" if counts.get(value) else shown
+    def plain(value: str) -> str:
+        return MODE_WORDS[Mode(value)] if name == "mode" and value in list(Mode) else value.replace("_", " ")
 
+    def words(value: str) -> str:
+        return f"{plain(value)} {counts[value]:,}" if counts.get(value) else plain(value)
+
+    session_keys.take_from_address(_KEYS.get(name, name), {value: (plain(value), words(value)) for value in counts})
     picked = st.selectbox(
         label,
         list(counts),
