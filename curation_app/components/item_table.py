@@ -10,7 +10,6 @@ from curation_app import session_keys
 from curation_app.components.page_text import plain_line
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.item_lists import SHOWN_CHOICES, ItemFilter, chosen_items
-from evalsets.items import Mode
 from evalsets.report import ItemResult
 
 ITEM_ROWS = 50
@@ -29,9 +28,11 @@ def choose_filter(items: Sequence[ItemResult]) -> ItemFilter:
     """Draw the filter, kept in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         shown = st.segmented_control("Items", SHOWN_CHOICES, default="all", key="items", bind="query-params")
+        words_of = {mode.value: MODE_WORDS[mode] for mode in sorted({item.mode for item in items})}
+        session_keys.take_from_address("mode", {mode: (words, words) for mode, words in words_of.items()})
         mode = st.selectbox(
-            "Mode", sorted({item.mode for item in items}), index=None, placeholder="any", key="mode",
-            bind="query-params", width=190, format_func=lambda value: MODE_WORDS[Mode(value)],
+            "Mode", list(words_of), index=None, placeholder="any", key="mode",
+            bind="query-params", width=190, format_func=words_of.__getitem__,
         )  # fmt: skip
         words = st.text_input("Words", key="words", bind="query-params", width=220, placeholder="in question or answer")
     return ItemFilter(str(shown or "all"), str(mode or ""), (words or "").strip())
