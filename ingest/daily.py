@@ -86,7 +86,7 @@ def update(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
 
 
 def ensure_in_step(connection: duckdb.DuckDBPyConnection) -> None:
-    """Count every day again when an ingest too large to wait for it has left that to its first reader."""
+    """Count every day again when an ingest too large to do so itself has left that to whoever started it, or reads."""
     if not connection.execute(_IN_STEP).fetchall()[0][0]:
         connection.begin()
         rebuild(connection)

@@ -147,6 +147,7 @@ def read_days_of(connection: duckdb.DuckDBPyConnection, filters: DailyFilter, *,
 
 def read_choices(connection: duckdb.DuckDBPyConnection) -> DailyChoices:
     """Return the days, sources, models and prompt versions there are."""
+    daily.ensure_in_step(connection)
     row = connection.execute(
         """SELECT min(day), max(day), list(DISTINCT source ORDER BY source),
             list(DISTINCT coalesce(model, '') ORDER BY coalesce(model, '')),

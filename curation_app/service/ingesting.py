@@ -11,7 +11,7 @@ from curation_app.review_store import ReviewStore
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError, ErrataError
 from evalsets.set_file import load
-from ingest import corpus
+from ingest import corpus, daily
 from ingest.adapters import iter_adapters
 from ingest.forgetting import forget_before, forget_user
 from ingest.ingest_report import IngestReport
@@ -46,9 +46,10 @@ def run_ingest(  # noqa: PLR0913 - one parameter for each option of the command
 ) -> IngestReport:
     """Ingest files into a workspace as its errata.toml says."""
     settings = workspace.settings()
-    return ingest(
+    store = log_store(workspace)
+    report = ingest(
         paths,
-        store=log_store(workspace),
+        store=store,
         mapping=mapping,
         format=format_name,
         mappings=named_mappings(workspace),
@@ -58,6 +59,9 @@ def run_ingest(  # noqa: PLR0913 - one parameter for each option of the command
         on_progress=on_progress,
         shown_names=shown_names,
     )
+    with store.unit() as connection:
+        daily.ensure_in_step(connection)
+    return report
 
 
 def show_preview(

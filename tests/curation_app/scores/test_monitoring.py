@@ -1,6 +1,8 @@
 """The monitor: its figures equal a direct count of the log, and only what is more than noise is called a change."""
 
+import json
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +19,11 @@ from curation_app.service.changes import (
     widened,
 )
 from curation_app.service.freshness import freshness_sentences
+from curation_app.service.ingesting import run_ingest
 from curation_app.service.monitoring import choices, look
+from curation_app.service.starting import make_workspace
 from curation_app.workspace import Workspace
-from ingest.daily_reading import DailyFilter, Latency
+from ingest.daily_reading import DailyFilter, Latency, read_choices
 from ingest.log_store import LogStore
 
 pytestmark = pytest.mark.xdist_group("scores")
@@ -108,3 +112,20 @@ def test_latency_moves_when_bounds_by_rank_do_not_meet() -> None:
     assert latency_change(before, Latency(180, 600, (170, 190), (550, 650), 500), quantile="p50").verdict == "moved"
     assert latency_change(before, Latency(103, 310, (98, 108), (290, 330), 500), quantile="p95").verdict == "steady"
     assert latency_change(before, Latency(), quantile="p50").verdict == "too few to tell"
+
+
+def test_days_are_counted_when_a_large_ingest_is_over_and_by_the_first_reader_otherwise(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path).workspace
+    log = tmp_path / "large.jsonl"
+    rows = ({"id": str(n), "at": f"2026-09-0{1 + n % 3}T10:00:00Z", "q": "how", "a": "so"} for n in range(100_050))
+    log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    (tmp_path / "m.yaml").write_text(
+        "source: s\nformat: jsonl\ninteractions: {id: id, asked_at: at, question: q, answer: a}\n", encoding="utf-8"
+    )
+    run_ingest(workspace, [log], mapping=str(tmp_path / "m.yaml"))
+    with LogStore(workspace.logs_path).unit() as connection:
+        counted = connection.execute("SELECT sum(interactions) FROM daily_turns").fetchall()[0][0]
+        assert counted == 100_050
+        connection.execute("DELETE FROM daily_turns")
+        found = read_choices(connection)
+    assert (found.first_day, found.last_day) == (date(2026, 9, 1), date(2026, 9, 3))
