@@ -24,6 +24,7 @@ from ingest.signals.pair_features import (
     Numbers,
     folded_question,
     lexical_features,
+    may_share_content,
     with_meaning,
 )
 from ingest.signals.rephrasing import _CORRECTED, cosines
@@ -55,6 +56,8 @@ class Pairs(NamedTuple):
     kinds: npt.NDArray[np.str_]
     groups: npt.NDArray[np.str_]
     has_cue: Mask
+    is_open: Mask
+    """Pairs that are weighed: by words alone, those that may share a content word."""
 
     def of(self, *kinds: str) -> Mask:
         """Return which pairs are of these kinds."""
@@ -131,6 +134,7 @@ def read_pairs(folder: Path, embeddings: str) -> Pairs:
         np.array([row["kind"] for row in rows]),
         np.array([row["group"] for row in rows]),
         np.array([_CORRECTED.search(text) is not None for text in later]),
+        np.array([bool(embeddings) or may_share_content(a, b) for a, b in zip(earlier, later, strict=True)]),
     )
 
 
@@ -175,7 +179,7 @@ def choose_thresholds(
     best, chosen = -1.0, (1.0, 1.0)
     for first in _steps(restated[real]):
         for second in _steps(reworded[real]):
-            flagged = pairs.has_cue | (restated > first) | (reworded > second)
+            flagged = pairs.has_cue | (pairs.is_open & ((restated > first) | (reworded > second)))
             found = flagged[pairs.of("raw->manual_rewrite")].mean()
             if flagged[real].mean() > at_most or found < restated_found:
                 continue
@@ -191,7 +195,7 @@ def _steps(held_out: Numbers) -> Sequence[float]:
 
 def expected(pairs: Pairs, restated: Numbers, reworded: Numbers, thresholds: tuple[float, float]) -> dict[str, float]:
     """Return the share of each kind that cross-validation flags."""
-    flagged = pairs.has_cue | (restated > thresholds[0]) | (reworded > thresholds[1])
+    flagged = pairs.has_cue | (pairs.is_open & ((restated > thresholds[0]) | (reworded > thresholds[1])))
     shares = {str(kind): round(float(flagged[pairs.of(kind)].mean()), 3) for kind in np.unique(pairs.kinds)}
     return {**shares, "real follow-ups": round(float(flagged[pairs.of(*REAL_FOLLOW_UPS)].mean()), 3)}
 
