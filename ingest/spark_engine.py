@@ -25,11 +25,18 @@ SELECT interaction_id, chunk.text AS text FROM exported LATERAL VIEW explode(ret
 WHERE chunk.text IS NOT NULL
 """
 _BEST = """
-SELECT interaction_id, source, session_key, 1 - exp(sum(ln(1 - least(0.999D, score * weight)))) AS raised
+SELECT interaction_id, source, session_key, raised
 FROM (
-    SELECT h.*, w.weight FROM all_hits AS h JOIN weights AS w ON w.signal = h.signal WHERE w.weight > 0
-) AS weighed
-GROUP BY interaction_id, source, session_key
+    SELECT *, row_number() OVER (PARTITION BY source, session_key ORDER BY raised DESC, interaction_id) AS place
+    FROM (
+        SELECT interaction_id, source, session_key, 1 - exp(sum(ln(1 - least(0.999D, score * weight)))) AS raised
+        FROM (
+            SELECT h.*, w.weight FROM all_hits AS h JOIN weights AS w ON w.signal = h.signal WHERE w.weight > 0
+        ) AS weighed
+        GROUP BY interaction_id, source, session_key
+    ) AS summed
+) AS ranked
+WHERE place <= {per_session}
 ORDER BY raised DESC, interaction_id
 LIMIT {limit}
 """
@@ -93,7 +100,9 @@ def mine_on_spark(
 def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
     weights = [(signal.name, float(queue.weight(signal.name))) for signal in all_signals()]
     session.createDataFrame(weights, "signal string, weight double").createOrReplaceTempView("weights")
-    session.sql(_BEST.format(limit=int(queue.limit))).localCheckpoint().createOrReplaceTempView("best")
+    session.sql(
+        _BEST.format(limit=int(queue.limit), per_session=int(queue.per_session))
+    ).localCheckpoint().createOrReplaceTempView("best")
     session.sql(
         "SELECT interaction_id FROM best UNION SELECT interaction_id FROM controls"
     ).localCheckpoint().createOrReplaceTempView("chosen")
