@@ -14,6 +14,16 @@ TABLE_HEIGHT = 390
 SHOWN_ROWS = 50
 
 
+_COLUMNS = {
+    "": st.column_config.TextColumn(width=40),
+    "question": st.column_config.TextColumn(width="medium"),
+    "answer": st.column_config.TextColumn(width="medium"),
+    "gold found": st.column_config.TextColumn(width=90),
+    "grounded": st.column_config.TextColumn(width=90, alignment="right"),
+    "correct": st.column_config.TextColumn(width=80, alignment="right"),
+}
+
+
 def turn_knobs() -> Knobs:
     """Draw the sliders."""
     columns = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
@@ -47,14 +57,16 @@ def show_score(score: Score) -> None:
     ):
         column.metric(title, percent(value), border=True)
     _show_gate(score)
-    st.dataframe(_table(score.played[:SHOWN_ROWS]), hide_index=True, height=TABLE_HEIGHT)
+    if len(score.played) > SHOWN_ROWS:
+        st.caption(f"The first {SHOWN_ROWS} of {len(score.played)} questions:")
+    st.dataframe(_table(score.played[:SHOWN_ROWS]), hide_index=True, height=TABLE_HEIGHT, column_config=_COLUMNS)
 
 
 def show_answer(played: Played) -> None:
     """Draw the answer to a typed question and the chunks it came from."""
     st.html(f'<div class="errata-answer">{safe_html(played.case.answer or "")}</div>')
     grounded = played.scores.groundedness
-    words = "It declines." if played.declined else f"Groundedness {NONE if grounded is None else f'{grounded:.2f}'}."
+    words = "It declines." if played.declined else f"Groundedness {_share(grounded)}."
     st.caption(words)
     for rank, chunk in enumerate(played.case.retrieved, 1):
         with st.container(border=True):
@@ -75,8 +87,7 @@ def _show_gate(score: Score) -> None:
 
 
 def _line_words(line: GateLine) -> str:
-    value = NONE if line.value is None else f"{line.value:.2f}"
-    return f"{line.name} {value} {'≥' if line.passes else '<'} {line.bar:.2f}"
+    return f"{line.name} {_share(line.value)} {'≥' if line.passes else '<'} {line.bar:.2f}"
 
 
 def _table(played: Sequence[Played]) -> pd.DataFrame:
@@ -86,8 +97,12 @@ def _table(played: Sequence[Played]) -> pd.DataFrame:
             "question": [plain_line(one.case.item.question, 120) for one in played],
             "answer": [plain_line(one.case.answer or "", 160) for one in played],
             "gold found": [NONE if one.found_gold is None else "yes" if one.found_gold else "no" for one in played],
-            "grounded": [one.scores.groundedness for one in played],
-            "correct": [one.scores.correctness for one in played],
+            "grounded": [_share(one.scores.groundedness) for one in played],
+            "correct": [_share(one.scores.correctness) for one in played],
             "mode": [MODE_WORDS[one.case.item.mode] for one in played],
         }
     )
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"

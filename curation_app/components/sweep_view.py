@@ -13,6 +13,9 @@ from curation_app.service.comparing import verdict
 from evalsets.sweep import Sweep, SweepRow, settings_words
 
 _FIGURES = tuple(TITLES)
+_NEAR = 0.12
+"""Shares closer than this would have their numbers printed over one another."""
+_SIDES: dict[str, Any] = {"above": {"dy": -11}, "below": {"dy": 14}, "beside": {"dx": 10, "align": "left"}}
 _SHADES = [ACCENT, "#c2620c", "#8a9199"]
 
 
@@ -31,12 +34,7 @@ def show_sweep(sweep: Sweep) -> None:
 
 
 def _chart(sweep: Sweep) -> Any:
-    rows = [
-        {"point": settings_words(row.settings), "figure": TITLES[name], "value": value, "words": percent(value)}
-        for row in sweep.rows
-        for name in _FIGURES
-        if (value := getattr(row, name)) is not None
-    ]
+    rows = [point for row in sweep.rows for point in _points(row)]
     base = alt.Chart(pd.DataFrame(rows)).encode(
         x=alt.X("point:N", title="settings", sort=None, axis=alt.Axis(labelLimit=240, labelAngle=0)),
         y=alt.Y("value:Q", title="share of items", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
@@ -47,10 +45,27 @@ def _chart(sweep: Sweep) -> Any:
         "strokeDash": alt.StrokeDash("figure:N", title=None, sort=list(TITLES.values())),
     }
     lines = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=45)).encode(**style)
-    words = base.mark_text(dy=-10, color=ink()).encode(text="words:N")
+    words = [
+        base.mark_text(**place, color=ink()).encode(text="words:N").transform_filter(alt.datum.side == side)
+        for side, place in _SIDES.items()
+    ]
     best = max(sweep.rows, key=lambda row: (row.answer_accuracy, row.retrieval_recall or 0.0))
     title = f"Highest accuracy at {settings_words(best.settings)}: {percent(best.answer_accuracy)}"
-    return (lines + words).properties(height=290, title=title)
+    return alt.layer(lines, *words).properties(height=290, title=title)
+
+
+def _points(row: SweepRow) -> list[dict[str, Any]]:
+    """Return the figures of one point, each with the side on which its number stands clear of the others'."""
+    values = {name: value for name in _FIGURES if (value := getattr(row, name)) is not None}
+    points = []
+    for name, value in values.items():
+        others = [other - value for named, other in values.items() if named != name]
+        is_below_one = any(0 <= gap < _NEAR for gap in others)
+        is_above_one = any(-_NEAR < gap < 0 for gap in others)
+        side = "beside" if is_below_one and is_above_one else "below" if is_below_one else "above"
+        point = {"point": settings_words(row.settings), "figure": TITLES[name], "value": value}
+        points.append({**point, "words": percent(value), "side": side})
+    return points
 
 
 def _row(row: SweepRow) -> dict[str, str]:

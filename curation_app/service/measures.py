@@ -76,8 +76,8 @@ MEASURES = (
         "answers compared",
         signal="ungrounded",
     ),
-    Measure("p50", "Latency, median", "latency", "half of the answers come sooner", order="slowest"),
-    Measure("p95", "Latency, 95th percentile", "latency", "19 of 20 answers come sooner", order="slowest"),
+    Measure("p50", "Latency, median", "latency", "half come sooner", order="slowest"),
+    Measure("p95", "Latency, 95th percentile", "latency", "19 of 20 come sooner", order="slowest"),
     Measure("cost", "Cost per question", "cost", "in the log's own currency", order="costliest"),
 )
 
