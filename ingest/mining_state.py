@@ -17,36 +17,47 @@ SELECT DISTINCT source, session_id, 0 AS ring FROM new_rows WHERE session_id IS 
 """
 # A user's other sessions within the window: their last question may have been asked again in a session that is read.
 # Joined on time buckets, so that one user with very many turns costs no more than their number.
+_MOMENTS = """
+CREATE OR REPLACE TEMP TABLE moments AS
+SELECT DISTINCT i.source, i.user_id, epoch_us(i.asked_at) // $window_us + step AS bucket
+FROM interactions AS i
+JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id AND t.ring = $ring - 1,
+(VALUES (-1), (0), (1)) AS steps(step)
+WHERE i.user_id IS NOT NULL AND i.asked_at IS NOT NULL
+"""
+_SPAN = """
+SELECT make_timestamptz(min(bucket) * $window_us), make_timestamptz((max(bucket) + 1) * $window_us) FROM moments
+"""
 _NEXT_RING = """
 INSERT INTO touched_sessions
-WITH moments AS (
-    SELECT DISTINCT i.source, i.user_id, epoch_us(i.asked_at) // $window_us + step AS bucket
-    FROM interactions AS i
-    JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id AND t.ring = $ring - 1,
-    (VALUES (-1), (0), (1)) AS steps(step)
-    WHERE i.user_id IS NOT NULL AND i.asked_at IS NOT NULL
-)
 SELECT DISTINCT i.source, i.session_id, $ring
 FROM interactions AS i
 JOIN moments AS m ON m.source = i.source AND m.user_id = i.user_id AND epoch_us(i.asked_at) // $window_us = m.bucket
-WHERE i.session_id IS NOT NULL
+WHERE i.session_id IS NOT NULL AND i.asked_at BETWEEN $first AND $last
     AND NOT EXISTS (SELECT 1 FROM touched_sessions AS t WHERE t.source = i.source AND t.session_id = i.session_id)
 """
-_LOGS = """
-CREATE OR REPLACE TEMP TABLE changed_logs AS
-SELECT i.*, t.ring < 2 AS is_settled
+_ROWS = """
+CREATE OR REPLACE TEMP TABLE changed_rows AS
+SELECT i.rowid AS place, t.ring < 2 AS is_settled
 FROM interactions AS i JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id
 UNION ALL
-SELECT i.*, true
+SELECT i.rowid, true
 FROM interactions AS i
 WHERE i.session_id IS NULL AND i.user_id IS NOT NULL
     AND EXISTS (
         SELECT 1 FROM new_rows AS n WHERE n.source = i.source AND n.user_id = i.user_id AND n.session_id IS NULL
     )
 UNION ALL
-SELECT i.*, true
+SELECT i.rowid, true
 FROM interactions AS i JOIN new_rows AS n ON n.interaction_id = i.interaction_id
 WHERE i.session_id IS NULL AND i.user_id IS NULL
+"""
+# By place in the file, so that only the part of it is read in whole that holds what changed: its end, as a rule.
+_LOGS = """
+CREATE OR REPLACE TEMP TABLE changed_logs AS
+SELECT i.*, c.is_settled
+FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
+WHERE i.rowid BETWEEN $first AND $last
 """
 _FOUND = ("hits", "needs", "controls")
 
@@ -61,8 +72,13 @@ def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: 
     connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest})
     connection.execute(_TOUCHED)
     for ring in (1, 2):
-        connection.execute(_NEXT_RING, {"window_us": window_us, "ring": ring})
-    connection.execute(_LOGS)
+        connection.execute(_MOMENTS, {"window_us": window_us, "ring": ring})
+        first, last = connection.execute(_SPAN, {"window_us": window_us}).fetchall()[0]
+        connection.execute(_NEXT_RING, {"window_us": window_us, "ring": ring, "first": first, "last": last})
+    connection.execute(_ROWS)
+    bounds = "SELECT coalesce(min(place), 0) AS first, coalesce(max(place), 0) AS last FROM changed_rows"
+    first, last = connection.execute(bounds).fetchall()[0]
+    connection.execute(_LOGS, {"first": first, "last": last})
     connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM changed_logs")
 
 
