@@ -51,20 +51,27 @@ SELECT p.interaction_id, source, session_id, user_id, asked_at, question, answer
 FROM page AS p LEFT JOIN chunks USING (interaction_id)
 ORDER BY coalesce(asked_at, 'epoch'::TIMESTAMPTZ), interaction_id
 """
+_MEMORY_LIMIT = "1GB"
+_SLICE = 50_000
+"""Interactions written at a time: their chunks are gathered in memory."""
 _PARQUET = """
 COPY (
+    WITH slice AS (SELECT * FROM interactions WHERE rowid >= {first} AND rowid < {first} + {slice})
     SELECT i.interaction_id, source, session_id, user_id, asked_at, question, answer,
         coalesce(retrieved, []) AS retrieved, feedback, feedback_comment, model, prompt_version, latency_ms,
         input_tokens, output_tokens, cost, error, stream_cut, metadata,
         coalesce(strftime(asked_at AT TIME ZONE 'UTC', '%Y-%m-%d'), 'unknown') AS day
-    FROM interactions AS i LEFT JOIN (
+    FROM slice AS i LEFT JOIN (
         SELECT r.interaction_id,
             list({'chunk_id': r.chunk_id, 'doc_id': r.doc_id, 'text': t.text, 'score': r.score, 'rank': r.rank,
                   'stage': r.stage} ORDER BY r.rank) AS retrieved
-        FROM retrieved AS r LEFT JOIN chunk_texts AS t USING (text_hash) GROUP BY r.interaction_id
+        FROM retrieved AS r SEMI JOIN slice USING (interaction_id) LEFT JOIN chunk_texts AS t USING (text_hash)
+        GROUP BY r.interaction_id
     ) USING (interaction_id)
     WHERE getvariable('since') IS NULL OR asked_at >= getvariable('since')
-) TO '{folder}' (FORMAT parquet, PARTITION_BY (day), COMPRESSION zstd, OVERWRITE_OR_IGNORE)
+) TO '{folder}' (
+    FORMAT parquet, PARTITION_BY (day), COMPRESSION zstd, OVERWRITE_OR_IGNORE, FILENAME_PATTERN 'from_{first}_{{i}}'
+)
 """
 
 
@@ -88,5 +95,17 @@ def write_parquet(store: LogStore, folder: Path, *, since: datetime | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     with store.unit() as connection:
         connection.execute("SET VARIABLE since = CAST(? AS TIMESTAMPTZ)", [since])
-        done = connection.execute(_PARQUET.replace("{folder}", str(folder).replace("'", "''"))).fetchall()
-    return int(done[0][0])
+        connection.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
+        connection.execute("SET preserve_insertion_order = false")
+        last = connection.execute("SELECT coalesce(max(rowid), -1) FROM interactions").fetchall()[0][0]
+        target = str(folder).replace("'", "''")
+        return sum(connection.execute(_parquet(target, first)).fetchall()[0][0] for first in range(0, last + 1, _SLICE))
+
+
+def _parquet(target: str, first: int) -> str:
+    return (
+        _PARQUET.replace("{folder}", target)
+        .replace("{first}", str(first))
+        .replace("{slice}", str(_SLICE))
+        .replace("{{i}}", "{i}")
+    )
