@@ -1,6 +1,7 @@
 """The items of a run with their trials and the score of every metric."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from evalsets.diagnosis import diagnose
@@ -66,15 +67,21 @@ def _item_score(metric: Metric, trials: Sequence[Trial]) -> ItemScore:
     return ItemScore(sum(values) / len(values) if values else None, all(score.is_scored for score in scored))
 
 
+@lru_cache(maxsize=4096, typed=True)
+def _score(value: float | None, is_scored: bool) -> ItemScore:  # noqa: FBT001 - the score's own fields
+    """Return the one score of these values: most scores of a run are 0, 1 or undefined."""
+    return ItemScore(value, is_scored)
+
+
 def _trial_score(metric: Metric, trial: Trial) -> ItemScore:
     is_scored = _ended_well(metric, trial)
     value = metric.measure(trial.case)
     if is_scored or value is None:
-        return ItemScore(value, is_scored)
+        return _score(value, is_scored)
     if metric.scale is Scale.AMOUNT:
-        return ItemScore(None, is_scored=False)
+        return _score(None, False)  # noqa: FBT003 - as above
     # What did not answer did not decline either: only figures in which more is better fall to their worst.
-    return ItemScore(0.0 if metric.higher_is_better else value, is_scored=False)
+    return _score(0.0 if metric.higher_is_better else value, False)  # noqa: FBT003 - as above
 
 
 def _ended_well(metric: Metric, trial: Trial) -> bool:
