@@ -41,6 +41,8 @@ class DecisionKind(StrEnum):
     DEFER = "defer"
     SKIP = "skip"
     ADJUDICATE = "adjudicate"
+    FOLLOW = "follow"
+    """Closed with its group, under the label of another member."""
     UNDO = "undo"
 
 
@@ -78,6 +80,8 @@ class LabelEvent(StrictModel):
     kind: DecisionKind
     content: LabelContent = LabelContent()
     undoes: str = ""
+    follows: str = ""
+    """Token of the label under which this candidate was closed with its group."""
     created_at: datetime
 
 

@@ -17,7 +17,16 @@ from curation_app.labels import (
     label_blockers,
     verdict,
 )
-from curation_app.review_queue import QueueFilter, QueuePage, available_query, facet_query, page_queries, row_of
+from curation_app.review_queue import (
+    QueueFilter,
+    QueuePage,
+    QueueRow,
+    available_query,
+    facet_query,
+    members_query,
+    page_queries,
+    row_of,
+)
 from curation_app.review_rows import (
     EVENT_COLUMNS,
     CodeRenames,
@@ -66,11 +75,17 @@ class ReviewReader:
             return [event_of(row) for row in connection.execute(query, [candidate_id]).fetchall()]
 
     def queue_page(self, filters: QueueFilter, *, page: int = 1, page_size: int = 50) -> QueuePage:
-        """Return one page of candidates and how many match, reading no large text."""
+        """Return one page of candidates, one of each group, and how many there are, reading no large text."""
         count, rows = page_queries(filters, share=self.double_label_share, now=self._clock(), page=page, size=page_size)
         with self.unit() as connection:
             (total,) = connection.execute(*count).fetchall()[0]
             return QueuePage(tuple(row_of(row) for row in connection.execute(*rows).fetchall()), total)
+
+    def group_members(self, group_ids: Sequence[str]) -> list[QueueRow]:
+        """Return every member of these groups, whatever became of it, oldest first within its group."""
+        query = members_query(group_ids, share=self.double_label_share, now=self._clock())
+        with self.unit() as connection:
+            return [row_of(row) for row in connection.execute(*query).fetchall()]
 
     def facets(self) -> dict[str, list[tuple[str, int]]]:
         """Return the values that each filter offers, with their counts."""
@@ -78,12 +93,12 @@ class ReviewReader:
             return grouped(connection.execute(facet_query()).fetchall())
 
     def remaining(self, reviewer: str, filters: QueueFilter | None = None) -> int:
-        """Count what this reviewer can still label under the filters."""
+        """Count what this reviewer can still label under the filters, a group once."""
         query, values = available_query(
             reviewer, filters or QueueFilter(), share=self.double_label_share, now=self._clock()
         )
         with self.unit() as connection:
-            return int(connection.execute(f"SELECT count(*) FROM ({query})", values).fetchall()[0][0])  # noqa: S608
+            return int(connection.execute(f"SELECT count(DISTINCT family) FROM ({query})", values).fetchall()[0][0])  # noqa: S608
 
     def readings(self) -> dict[str, list[LabelEvent]]:
         """Return, by candidate, each reader's current decision, in order of time."""
@@ -121,6 +136,22 @@ class ReviewReader:
         """Return, by candidate, what the readers' decisions amount to."""
         with self.unit() as connection:
             return self._verdicts(connection)
+
+    def answered_ids(self) -> set[str]:
+        """Return the candidates that were settled by a person or closed, and all that ask the same as one of those."""
+        query = """
+            WITH answered AS (
+                SELECT candidate_id FROM current_decisions
+                WHERE author_kind = 'human' AND kind IN ('label', 'not_failure', 'follow')
+                UNION SELECT candidate_id FROM current_adjudications
+            ), families AS (
+                SELECT DISTINCT group_id FROM candidates JOIN answered USING (candidate_id) WHERE group_id <> ''
+            )
+            SELECT candidate_id FROM answered
+            UNION SELECT candidate_id FROM candidates WHERE group_id IN (SELECT group_id FROM families)
+        """
+        with self.unit() as connection:
+            return {found for (found,) in rows_of(connection, query)}
 
     def ready_count(self) -> int:
         """Count the labels that nothing keeps from being frozen, without reading any session."""

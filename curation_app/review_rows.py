@@ -15,7 +15,11 @@ from evalsets.items import Author, AuthorKind, Mode, Source
 from ingest.candidates import Candidate
 
 SHORT_QUESTION = 300
-EVENT_COLUMNS = "seq, token, candidate_id, reviewer, author_kind, kind, coalesce(undoes, ''), body, created_at"
+EVENT_COLUMNS = """
+    seq, token, candidate_id, reviewer, author_kind, kind, coalesce(undoes, ''), coalesce(follows, ''), body, created_at
+"""
+EVERYONE = ""
+"""Stands for all reviewers where a draft is not one person's."""
 _ATTEMPTS = 8
 
 Result = TypeVar("Result")
@@ -64,14 +68,15 @@ def append_event(connection: duckdb.DuckDBPyConnection, event: LabelEvent) -> bo
     """Append an event unless its token is there already; return whether it was new."""
     insert = """
         INSERT INTO label_events
-            (token, candidate_id, reviewer, author_kind, kind, mode, sub_code, gold_key, undoes, body, created_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq
+            (token, candidate_id, reviewer, author_kind, kind, mode, sub_code, gold_key, undoes, follows, body,
+            created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq
     """
     content = event.content
     values = [
         event.token, event.candidate_id, event.author.name, event.author.kind.value, event.kind.value,
         content.mode and content.mode.value, content.sub_code or None, json.dumps(sorted(content.gold_chunk_ids)),
-        event.undoes or None, json.dumps(content.model_dump(mode="json")), event.created_at,
+        event.undoes or None, event.follows or None, json.dumps(content.model_dump(mode="json")), event.created_at,
     ]  # fmt: skip
     return bool(rows_of(connection, insert, values))
 
@@ -164,7 +169,7 @@ def candidate_of(body: str) -> Candidate:
 
 def event_of(row: Sequence[Any]) -> LabelEvent:
     """Make an event of a row of `EVENT_COLUMNS`."""
-    seq, token, candidate_id, reviewer, author_kind, kind, undoes, body, created_at = row
+    seq, token, candidate_id, reviewer, author_kind, kind, undoes, follows, body, created_at = row
     return LabelEvent(
         seq=seq,
         token=token,
@@ -173,15 +178,9 @@ def event_of(row: Sequence[Any]) -> LabelEvent:
         kind=DecisionKind(kind),
         content=LabelContent.model_validate_json(body),
         undoes=undoes,
+        follows=follows,
         created_at=created_at,
     )
-
-
-def holder_of(connection: duckdb.DuckDBPyConnection, candidate_id: str, now: datetime) -> str:
-    """Return who holds an unexpired claim; empty when nobody does."""
-    query = "SELECT reviewer FROM claims WHERE candidate_id = ? AND expires_at > ?"
-    found = connection.execute(query, [candidate_id, now]).fetchall()
-    return str(found[0][0]) if found else ""
 
 
 def last_decision_of(connection: duckdb.DuckDBPyConnection, reviewer: str) -> LabelEvent | None:
@@ -225,3 +224,13 @@ def grouped(rows: list[tuple[Any, ...]]) -> dict[str, list[tuple[str, int]]]:
     for facet, value, count in rows:
         grouped.setdefault(facet, []).append((value, count))
     return grouped
+
+
+def starting_point(
+    connection: duckdb.DuckDBPyConnection, candidate_id: str, decision: LabelEvent | None
+) -> LabelContent:
+    """Return what a reviewer without a draft starts from: their decision, else what an imported case brought along."""
+    if decision is not None:
+        return decision.content
+    shared, _ = read_draft(connection, candidate_id, EVERYONE)
+    return shared or LabelContent()

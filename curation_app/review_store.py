@@ -4,45 +4,36 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
-from curation_app.labels import (
-    DecisionKind,
-    LabelContent,
-    LabelEvent,
-    screen_token,
-)
-from curation_app.review_queue import (
-    QueueFilter,
-    available_query,
-    browsing_query,
-)
+from curation_app.labels import SETTLING_KINDS, DecisionKind, LabelContent, LabelEvent, screen_token
+from curation_app.review_claims import claim, release
+from curation_app.review_groups import GroupOffer, close_members, closed_together, group_offer, open_members
+from curation_app.review_queue import QueueFilter, available_query, browsing_query
 from curation_app.review_reader import ReviewReader
 from curation_app.review_rows import (
+    EVERYONE,
     Result,
     append_event,
     candidate_of,
     candidate_row,
     current_decision_of,
-    holder_of,
     in_transaction,
     insert_candidates,
     last_decision_of,
     read_draft,
     rows_of,
     session_row,
+    starting_point,
     write_draft,
 )
 from evalsets.errors import BadInputError, ErrataError
 from evalsets.items import Author, AuthorKind, Mode, Source
 from ingest.candidates import Candidate
-
-EVERYONE = ""
-"""Stands for all reviewers where a draft is not one person's."""
 
 _writing: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """One writer at a time in this process: reviewers who want the same next item queue up instead of conflicting."""
@@ -66,6 +57,8 @@ class ReviewItem(NamedTuple):
     """This reviewer's current decision, if there is one."""
     undoable: LabelEvent | None
     """What an undo of this reviewer would take back."""
+    offer: GroupOffer | None = None
+    """The group of what was just labelled, when others of it still wait."""
 
 
 class Decision(NamedTuple):
@@ -193,6 +186,14 @@ class ReviewStore(ReviewReader):
         """
         return self._atomically(lambda connection: self._undo(connection, reviewer, token))
 
+    def close_group(self, reviewer: str, token: str) -> int:
+        """Close what still waits in the group of the reviewer's newest decision, which must be `token`'s.
+
+        Each member gets an event of kind follow that names the decision; `undo` takes all of them back at once.
+        Returns how many were closed.
+        """
+        return self._atomically(lambda connection: self._close_group(connection, reviewer, token))
+
     def import_events(self, events: Iterable[LabelEvent]) -> int:
         """Append events as they are, in the order given; return how many were new by their token."""
         listed = list(events)
@@ -233,21 +234,44 @@ class ReviewStore(ReviewReader):
         last = last_decision_of(connection, reviewer)
         if last is None or (token is not None and token != last.token):
             return None
-        taking_back = Decision(
-            last.candidate_id, reviewer, DecisionKind.UNDO, LabelContent(), f"undo-{last.token}", undoes=last.token
-        )
-        appended = self._append(connection, taking_back)
-        self._claim(connection, last.candidate_id, reviewer)
+        appended = False
+        for event in closed_together(connection, last):
+            taking_back = Decision(
+                event.candidate_id,
+                reviewer,
+                DecisionKind.UNDO,
+                LabelContent(),
+                f"undo-{event.token}",
+                undoes=event.token,
+            )
+            appended |= self._append(connection, taking_back)
+        if last.kind is not DecisionKind.FOLLOW:
+            self._claim(connection, last.candidate_id, reviewer)
         return last if appended else None
+
+    def _close_group(self, connection: duckdb.DuckDBPyConnection, reviewer: str, token: str) -> int:
+        last, now = last_decision_of(connection, reviewer), self._clock()
+        if last is None or last.token != token or last.kind not in SETTLING_KINDS:
+            return 0
+        members = open_members(connection, last.candidate_id, reviewer, now)
+        for member in members:
+            self._release(connection, member, reviewer)
+        return close_members(connection, last, members, now)
 
     def _next(self, connection: duckdb.DuckDBPyConnection, reviewer: str, filters: QueueFilter) -> ReviewItem | None:
         query, values = available_query(reviewer, filters, share=self.double_label_share, now=self._clock())
-        for (candidate_id,) in connection.execute(f"{query} LIMIT 64", values).fetchall():
+        for candidate_id, _ in connection.execute(f"{query} LIMIT 64", values).fetchall():
             if self._claim(connection, candidate_id, reviewer) == reviewer:
-                return self._open(connection, candidate_id, reviewer)
+                return self._opened(connection, candidate_id, reviewer, holder=reviewer)
         return None
 
     def _open(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> ReviewItem:
+        holder = self._claim(connection, candidate_id, reviewer)
+        return self._opened(connection, candidate_id, reviewer, holder=holder)
+
+    def _opened(
+        self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str, *, holder: str
+    ) -> ReviewItem:
         query = """
             SELECT s.body, c.case_source,
                 (SELECT count(*) FROM label_events AS e WHERE e.candidate_id = c.candidate_id AND e.reviewer = ?)
@@ -257,35 +281,26 @@ class ReviewStore(ReviewReader):
         if not found:
             raise BadInputError(f"no candidate {candidate_id!r} in {self.path}; `errata queue` lists them")
         body, case_source, revision = found[0]
-        holder = self._claim(connection, candidate_id, reviewer)
         decision = current_decision_of(connection, candidate_id, reviewer)
         draft, saved_at = read_draft(connection, candidate_id, reviewer)
+        undoable = last_decision_of(connection, reviewer)
         return ReviewItem(
             candidate_of(body),
             Source(case_source),
-            draft or _starting_point(connection, candidate_id, decision),
+            draft or starting_point(connection, candidate_id, decision),
             screen_token(candidate_id, reviewer, revision),
             "" if holder == reviewer else holder,
             saved_at,
             decision,
-            last_decision_of(connection, reviewer),
+            undoable,
+            group_offer(connection, undoable, reviewer, self._clock()),
         )
 
     def _claim(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> str:
-        now = self._clock()
-        expires_at = now + timedelta(minutes=self._settings.claim_minutes)
-        swap = """
-            INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (candidate_id)
-            DO UPDATE SET reviewer = excluded.reviewer, expires_at = excluded.expires_at
-            WHERE claims.reviewer = excluded.reviewer OR claims.expires_at <= ?
-            RETURNING reviewer
-        """
-        taken = rows_of(connection, swap, [candidate_id, reviewer, expires_at, now])
-        return reviewer if taken else holder_of(connection, candidate_id, now) or reviewer
+        return claim(connection, candidate_id, reviewer, now=self._clock(), minutes=self._settings.claim_minutes)
 
     def _release(self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str) -> None:
-        release = "UPDATE claims SET expires_at = ? WHERE candidate_id = ? AND reviewer = ?"
-        rows_of(connection, release, [self._clock(), candidate_id, reviewer])
+        release(connection, candidate_id, reviewer, self._clock())
 
     def _submit(self, connection: duckdb.DuckDBPyConnection, decision: Decision) -> bool:
         if decision.kind is DecisionKind.LABEL and decision.content.mode is None:
@@ -312,12 +327,3 @@ class ReviewStore(ReviewReader):
             created_at=self._clock(),
         )
         return append_event(connection, event)
-
-
-def _starting_point(
-    connection: duckdb.DuckDBPyConnection, candidate_id: str, decision: LabelEvent | None
-) -> LabelContent:
-    if decision is not None:
-        return decision.content
-    shared, _ = read_draft(connection, candidate_id, EVERYONE)
-    return shared or LabelContent()

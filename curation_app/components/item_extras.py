@@ -18,6 +18,12 @@ def show_extras(desk: Desk, item: ReviewItem) -> None:
         with st.popover("History", key=f"history-{item.token}", on_change="rerun") as history:
             if history.open:
                 _history(desk, item)
+        if item.candidate.group_size > 1:
+            with st.popover(
+                f"{item.candidate.group_size} alike", key=f"alike-{item.token}", on_change="rerun"
+            ) as alike:
+                if alike.open:
+                    _members(desk, item)
         turn = item.candidate.flagged_turn
         longest = max([len(turn.question), len(turn.answer), *(len(chunk.text) for chunk in turn.retrieved)])
         if longest > SHOWN_CHARACTERS or len(item.candidate.turns) > 1:
@@ -44,6 +50,13 @@ def progress_html(progress: Progress) -> str:
     if progress.may_stop:
         parts.append("<b>you may stop: twenty labels in a row showed nothing new</b>")
     return f'<div class="errata-hint">{" · ".join(parts)}</div>'
+
+
+def _members(desk: Desk, item: ReviewItem) -> None:
+    st.write("They ask the same. Label this one; then x closes the others under your label.")
+    for member in desk.store.group_members([item.candidate.group_id]):
+        when = member.asked_at.strftime("%Y-%m-%d") if member.asked_at else "no date"
+        st.markdown(f"{when} · {member.state.value} · {markdown_text(member.question, 160)}")
 
 
 def _history(desk: Desk, item: ReviewItem) -> None:

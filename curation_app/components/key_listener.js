@@ -114,6 +114,13 @@ function undo() {
   push({ kind: "undo", token: state.token, value: target, fields: takeTyped(state.token) });
 }
 
+function closeGroup() {
+  const label = state.data.group;
+  if (!label || state.spentGroup === label) return;
+  state.spentGroup = label;
+  act("close_group", label);
+}
+
 function focusSearch() {
   const box = document.querySelector(".st-key-corpus-search input");
   box?.focus();
@@ -128,6 +135,7 @@ function commandFor(key, target) {
   if (key in data.chunks) return () => act("gold", data.chunks[key]);
   if (key in data.decisions) return () => decide(data.decisions[key]);
   if (key === "u") return undo;
+  if (key === "x") return closeGroup;
   if (key === "v") return () => act("neighbours", "");
   if (key === "g" && data.offered) return () => act("gold", data.offered);
   const isRadio = target instanceof Element && target.matches('input[type="radio"], [role="radio"]');
@@ -201,8 +209,11 @@ export default function (component) {
   state.help.querySelector("button").onclick = () => state.help.close();
   for (const button of parentElement.querySelectorAll("[data-kind]")) {
     const kind = button.dataset.kind;
-    button.onclick = () => (kind === "undo" ? undo() : decide(kind));
-    button.disabled = kind === "undo" ? !data.undo : data.is_held;
+    button.onclick = { undo, close_group: closeGroup }[kind] ?? (() => decide(kind));
+    button.disabled = { undo: !data.undo, close_group: !data.group }[kind] ?? data.is_held;
+    if (kind !== "close_group") continue;
+    button.hidden = !data.group;
+    button.firstChild.textContent = `${data.group_words} `;
   }
   fillHelp(state.help, data.help);
   if (data.token !== state.token) {
@@ -214,6 +225,7 @@ export default function (component) {
     parentElement.getRootNode().activeElement?.closest?.("[data-kind]")?.blur();
   }
   if (data.undo !== state.spentUndo) state.spentUndo = "";
+  if (data.group !== state.spentGroup) state.spentGroup = "";
   acknowledge(data);
   if (!state.inFlight && !state.dirty.size) say(data.status, data.is_problem);
   document.documentElement.dataset.errataToken = data.token;

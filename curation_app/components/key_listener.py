@@ -18,6 +18,7 @@ _HTML = """
   <button type="button" data-kind="defer">Defer <kbd>d</kbd></button>
   <button type="button" data-kind="skip">Skip <kbd>s</kbd></button>
   <button type="button" data-kind="undo">Undo <kbd>u</kbd></button>
+  <button type="button" data-kind="close_group" hidden>Close its group <kbd>x</kbd></button>
 </div>
 <div class="line"><span class="status" role="status" aria-live="polite"></span></div>
 <dialog aria-labelledby="errata-keys-title">
@@ -38,6 +39,7 @@ button { padding: .35rem .7rem; font: inherit; cursor: pointer; color: inherit;
   background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); border-radius: 6px; }
 button:hover:enabled { border-color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+button[hidden] { display: none; }
 button:disabled { opacity: .5; cursor: default; }
 button.primary { background: var(--st-primary-color); border-color: var(--st-primary-color); color: #fff; }
 button.close { margin-top: .75rem; }
@@ -55,6 +57,7 @@ KEYS_HELP = (
     ("n", "not a failure"),
     ("d", "defer: it comes back at the end"),
     ("s", "skip: leave it to someone else"),
+    ("x", "close the group of what you just labelled: the others that ask the same leave the queue under your label"),
     ("u", "undo the last decision, as often as you like"),
     ("j k, → ←", "next and previous item, without deciding"),
     ("Esc", "leave a field, so that keys work again"),
@@ -73,6 +76,9 @@ class ListenerState(NamedTuple):
     offered: str
     undo: str
     """Token of the decision that an undo would take back."""
+    group: str
+    """Token of the decision whose group can be closed; empty when there is none."""
+    group_words: str
     is_held: bool
     """Whether someone else holds the item, so that it can only be read."""
     status: str

@@ -79,10 +79,34 @@ def take_back(desk: Desk, reviewer: str, _token: str, target: str) -> None:
     event = screen.item.undoable if screen.item else desk.store.last_decision(reviewer)
     if event is None or event.token != target:
         return
+    if event.kind is DecisionKind.FOLLOW:
+        desk.store.undo(reviewer, token=target)
+        show_again(desk, reviewer, screen)
+        screen.announcement = "Taken back: the group is open again."
+        return
     item = desk.take_back(reviewer, target)
     if item is not None:
         screen.show(item)
         screen.announcement = f"Taken back: {decision_words(event)}."
+
+
+def close_group(desk: Desk, reviewer: str, token: str, label_token: str) -> None:
+    """Close the group of what was just labelled, and stay on the item unless it was a member."""
+    screen = label_screen()
+    item = _item_of(screen, token)
+    if item is None or item.offer is None or item.offer.token != label_token:
+        return
+    closed = desk.close_group(reviewer, label_token)
+    show_again(desk, reviewer, screen)
+    screen.announcement = f"Closed {closed} alike with it: u takes that back."
+
+
+def show_again(desk: Desk, reviewer: str, screen: LabelScreen) -> None:
+    """Read the item on screen anew, or open the next one when it is no longer there to be labelled."""
+    item = screen.item
+    fresh = desk.store.item(item.candidate.candidate_id, reviewer) if item else None
+    is_closed = fresh is not None and fresh.decision is not None and fresh.decision.kind is DecisionKind.FOLLOW
+    screen.show(desk.open_next(reviewer, screen.filters) if fresh is None or is_closed else fresh)
 
 
 def move(desk: Desk, reviewer: str, token: str, step: int) -> None:
@@ -213,6 +237,7 @@ _ACTIONS: dict[str, Action] = {
     "mode": pick_mode,
     "neighbours": show_neighbours,
     "undo": take_back,
+    "close_group": close_group,
     "next": lambda desk, reviewer, token, _value: move(desk, reviewer, token, 1),
     "previous": lambda desk, reviewer, token, _value: move(desk, reviewer, token, -1),
     **{

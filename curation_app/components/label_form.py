@@ -49,6 +49,8 @@ def show(desk: Desk, reviewer: str, screen: LabelScreen, cards: list[Card]) -> N
             decisions=DECISION_KEYS,
             offered=offered,
             undo=undo_token,
+            group=item.offer.token if item.offer else "",
+            group_words=f"Close the group of the last one: {item.offer.members} more" if item.offer else "",
             is_held=bool(item.held_by),
             status=label_actions.status_words(screen),
             is_problem=bool(screen.problem),

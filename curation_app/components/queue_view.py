@@ -60,6 +60,7 @@ def show(desk: Desk) -> None:
         height="content",
         key=f"queue-rows-{page_number}",
     )
+    _members(desk, page.rows)
     pages = math.ceil(page.total / PAGE_SIZE)
     if pages > 1:
         st.pagination(pages, key=session_keys.QUEUE_PAGE, bind="query-params")
@@ -143,6 +144,27 @@ def _explain_priority(desk: Desk) -> None:
     )
 
 
+def _members(desk: Desk, rows: tuple[QueueRow, ...]) -> None:
+    """Offer the members of the groups on this page, read only when asked for."""
+    groups = {row.group_id: row.question for row in rows if row.group_size > 1}
+    if not groups:
+        return
+    words = f"Members of the {len(groups)} groups on this page" if len(groups) > 1 else "Members of the group"
+    with st.expander(words, key="queue-members", on_change="rerun") as members:
+        if not members.open:
+            return
+        found = desk.store.group_members(list(groups))
+        table = {
+            "group": [plain_line(groups[row.group_id], 80) for row in found],
+            "question": [plain_line(row.question, 160) for row in found],
+            "asked": [row.asked_at for row in found],
+            "state": [row.state.value for row in found],
+            "by": [row.reviewer for row in found],
+        }
+        asked = st.column_config.DatetimeColumn("asked", format="YYYY-MM-DD HH:mm")
+        st.dataframe(pd.DataFrame(table), hide_index=True, column_config={"asked": asked})
+
+
 def _open(desk: Desk, candidate_id: str, filters: QueueFilter) -> None:
     session_keys.label_screen().filters = filters
     session_keys.label_screen().show(desk.store.item(candidate_id, current_reviewer()))
@@ -158,7 +180,8 @@ def _table(rows: tuple[QueueRow, ...]) -> pd.DataFrame:
             "state": [row.state.value for row in rows],
             "by": [row.reviewer for row in rows],
             "alike": [row.group_size for row in rows],
-            "asked": [row.asked_at for row in rows],
+            "asked": [row.first_asked_at for row in rows],
+            "last": [row.last_asked_at for row in rows],
             "model": [plain_line(row.model, 40) for row in rows],
             "prompt": [plain_line(row.prompt_version, 20) for row in rows],
             "priority": [row.priority for row in rows],
@@ -176,8 +199,11 @@ _COLUMNS = {
     "suggested": st.column_config.TextColumn("First guess", help="A suggestion with its evidence; never a label."),
     "state": st.column_config.TextColumn("State"),
     "by": st.column_config.TextColumn("By", width=100),
-    "alike": st.column_config.NumberColumn("Alike", help="How many interactions ask nearly the same."),
-    "asked": st.column_config.DatetimeColumn("Asked", format="YYYY-MM-DD HH:mm"),
+    "alike": st.column_config.NumberColumn(
+        "Alike", help="How many candidates ask nearly the same; one of them stands here for all."
+    ),
+    "asked": st.column_config.DatetimeColumn("First asked", format="YYYY-MM-DD"),
+    "last": st.column_config.DatetimeColumn("Last asked", format="YYYY-MM-DD"),
     "model": st.column_config.TextColumn("Model"),
     "prompt": st.column_config.TextColumn("Prompt"),
     "priority": st.column_config.NumberColumn("Priority", format="%.2f", width=60),

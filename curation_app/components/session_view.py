@@ -6,7 +6,7 @@ from curation_app.components.page_text import marked_html, safe_html
 from curation_app.review_store import ReviewItem
 from curation_app.service.evidence import unsupported_sentences
 from curation_app.service.labelling import TurnPlace, session_turns
-from ingest.candidates import CandidateTurn
+from ingest.candidates import Candidate, CandidateTurn
 
 _TURN_CHARACTERS = 600
 _ANSWER_CHARACTERS = 3000
@@ -22,7 +22,7 @@ def why_html(item: ReviewItem) -> str:
         for hit in candidate.signals
     ]
     if candidate.group_size > 1:
-        parts.append(f"<span><b>{candidate.group_size}</b> alike</span>")
+        parts.append(f"<span><b>{candidate.group_size}</b> alike{_dates_words(candidate)}</span>")
     if candidate.suggestion:
         guess = candidate.suggestion.mode.replace("_", " ")
         parts.append(
@@ -31,6 +31,14 @@ def why_html(item: ReviewItem) -> str:
     if candidate.known_item_id:
         parts.append(f"<span>already in the set as <b>{safe_html(candidate.known_item_id)}</b></span>")
     return f'<div class="errata-why">{"".join(parts)}</div>'
+
+
+def _dates_words(candidate: Candidate) -> str:
+    first, last = candidate.group_first_at, candidate.group_last_at
+    if first is None or last is None:
+        return ""
+    days = first.strftime("%Y-%m-%d"), last.strftime("%Y-%m-%d")
+    return f", on {days[0]}" if days[0] == days[1] else f", {days[0]} to {days[1]}"
 
 
 def question_html(item: ReviewItem) -> str:

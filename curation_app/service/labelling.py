@@ -22,7 +22,7 @@ from ingest.corpus_index import CorpusHit, CorpusIndex, keep_current
 from ingest.log_store import LogStore
 
 FACT_SEPARATOR = " | "
-CHUNK_LETTERS = "abcefghilmopqrtwxyz"
+CHUNK_LETTERS = "abcefhilmopqrtwyz"
 """Letters that toggle chunks: every one that no other key of the Label page uses."""
 
 
@@ -97,6 +97,10 @@ class Desk(NamedTuple):
         """Undo the reviewer's newest decision and return its item, or None when there is none."""
         undone = self.store.undo(reviewer, token=token)
         return self.store.item(undone.candidate_id, reviewer) if undone else None
+
+    def close_group(self, reviewer: str, token: str) -> int:
+        """Close what still waits in the group of the reviewer's newest decision; return how many were closed."""
+        return self.store.close_group(reviewer, token)
 
     def evidence(self, item: ReviewItem, content: LabelContent) -> Evidence:
         """Weigh what is typed against what was retrieved and the corpus."""
@@ -202,4 +206,6 @@ def decision_words(event: LabelEvent) -> str:
     """Say a decision in words."""
     if event.kind is DecisionKind.LABEL and event.content.mode:
         return MODE_WORDS[event.content.mode]
+    if event.kind is DecisionKind.FOLLOW:
+        return "closed with its group, under the label of another like it"
     return event.kind.value.replace("_", " ")

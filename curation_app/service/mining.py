@@ -95,10 +95,10 @@ def known_questions(workspace: Workspace) -> Mapping[str, str]:
 
 
 def draw_from_queue(workspace: Workspace, size: int, *, seed: int | None = None) -> DrawnBatch:
-    """Draw a batch from the candidates nobody has decided on, and mark them with its name in the review store."""
+    """Draw a batch from the groups nobody has decided on, and mark them with its name in the review store."""
     settings = workspace.settings()
     store = ReviewStore(workspace.review_path, settings.review)
-    decided = store.verdicts().keys()
+    decided = store.answered_ids()
     candidates = [candidate for candidate, _ in store.candidates()]
     drawn = draw_batch(candidates, size, settings=settings.queue, seed=seed, leave_out=decided)
     chosen = settings.queue.seed if seed is None else seed

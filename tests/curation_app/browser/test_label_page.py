@@ -312,3 +312,31 @@ def test_the_buttons_decide_like_the_keys_and_keep_no_focus_for_the_next_item(
     ann.page.get_by_role("button", name="b ★").wait_for()
     ann.settle()
     assert desk.store.item("c00002", "Ann").draft.gold_chunk_ids == ("kb-003#0",)
+
+
+def test_a_labelled_group_is_closed_by_key_and_opened_again_by_undo(
+    desk: Desk, server: Any, reviewer: Seat, make_candidate: Callable[..., Candidate]
+) -> None:
+    told = {"group_id": "g00000", "group_size": 3}
+    members = [make_candidate(n, priority=1 - n / 100).model_copy(update=told) for n in range(3)]
+    desk.store.add_candidates([*members, make_candidate(3)])
+    server.start()
+    ann = reviewer("Ann")
+    ann.open()
+    assert numbered(ann.wait_for_item()) == 0
+    assert not ann.page.get_by_role("button", name="Close the group").is_visible()
+    ann.press("4")
+    assert numbered(ann.advance("Control+Enter")) == 3
+    assert ann.page.get_by_role("button", name="Close the group of the last one: 2 more").is_visible()
+    ann.press("x")
+    assert "Closed 2 alike" in ann.status
+    assert numbered(ann.question) == 3
+    ann.press("u")
+    assert "the group is open again" in ann.status
+    assert ann.page.get_by_role("button", name="Close the group of the last one: 2 more").is_visible()
+    ann.press("x")
+    kinds = Counter(event.kind for event in desk.store.events())
+    assert kinds == {DecisionKind.LABEL: 1, DecisionKind.FOLLOW: 4, DecisionKind.UNDO: 2}
+    ann.page.goto(f"{ann.url}/queue")
+    ann.page.get_by_text("Members of the group").click()
+    ann.page.wait_for_function("() => document.querySelectorAll('[data-testid=stDataFrame]').length === 2")
