@@ -144,7 +144,7 @@ def _mine(
     )
     daily.update_signals(connection)
     connection.commit()
-    notes = (*_notes(connection), *_sample_notes(total, signals))
+    notes = (*_notes(connection, now), *_sample_notes(total, signals))
     _gather_all_hits(connection, engine, what)
     best = shortlist(connection, queue)
     return MiningReport(
@@ -215,7 +215,7 @@ def _by_signal(connection: duckdb.DuckDBPyConnection) -> tuple[SignalCount, ...]
     return tuple(SignalCount(*row) for row in rows)
 
 
-def _notes(connection: duckdb.DuckDBPyConnection) -> list[str]:
+def _notes(connection: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
     """Say what of this run's logs was unusual."""
     row = connection.execute(
         """
@@ -223,14 +223,14 @@ def _notes(connection: duckdb.DuckDBPyConnection) -> list[str]:
             count(*) FILTER (session_id IS NULL),
             count(*) FILTER (session_id IS NULL AND user_id IS NULL),
             count(*) FILTER (asked_at IS NULL),
-            count(*) FILTER (trim(question) = ''),
-            (SELECT count(*) FROM all_logs AS a JOIN horizons AS h USING (source)
-             WHERE epoch_us(a.asked_at) > coalesce(h.horizon_us, 0)),
+            count(*) FILTER (CASE WHEN length(question) < 1000 THEN trim(question) = '' END),
+            (SELECT count(*) FROM all_logs WHERE asked_at > $now),
             (SELECT count(*) FROM giants WHERE NOT is_shared),
             (SELECT coalesce(sum(turns), 0) FROM giants WHERE NOT is_shared),
             (SELECT count(*) FROM giants WHERE is_shared)
         FROM logs
-        """
+        """,
+        {"now": now},
     ).fetchall()[0]
     sentences = (
         "{} turns have no session id; they were joined by user and idle gap where a user is known.",

@@ -1,10 +1,9 @@
 -- Failed questions, folded: the same words asked by several users are one need.
-SELECT DISTINCT
+SELECT
     t.interaction_id,
     t.source,
     t.session_key,
     t.user_id,
     trim(translate(lower(t.question), '?!.,;:', '')) AS need
 FROM turns AS t
-JOIN hits AS h ON h.interaction_id = t.interaction_id
-WHERE NOT h.is_weak
+WHERE t.interaction_id IN (SELECT h.interaction_id FROM hits AS h WHERE NOT h.is_weak)
