@@ -16,7 +16,8 @@ class Chunk(NamedTuple):
 
 def canonical_chunk_id(raw: object) -> str:
     """Return an id as it is compared everywhere: a string, stripped, in Unicode form NFC."""
-    return unicodedata.normalize("NFC", str(raw)).strip()
+    text = str(raw)
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).strip()
 
 
 def chunk_text_hash(text: str) -> str:

@@ -1,6 +1,5 @@
 """Puts interactions together from the traces that did not come whole, once every file of an ingest is read."""
 
-import gc
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -19,9 +18,8 @@ from ingest.span_staging import FAMILY_SCHEMA, TraceBatch, iter_waiting, store_t
 from ingest.storing import GroupWriter, kept_mapping
 from ingest.trace_rows import StagedSpan, together, trace_of, written
 from ingest.way_finding import WayFinder
-from ingest.worker_processes import worker_processes
+from ingest.worker_processes import start_lean, worker_processes
 
-_GC_THRESHOLD = 100_000
 _MANY_BATCHES = 3
 """From how many batches on worker processes pay for their start."""
 Ways = dict[str, Way]
@@ -190,7 +188,7 @@ _assembler: _Assembler | None = None
 
 def _start_worker(ways: Ways) -> None:
     global _assembler  # noqa: PLW0603 - one assembler a worker process, set once
-    gc.set_threshold(_GC_THRESHOLD)
+    start_lean()
     _assembler = _Assembler(ways)
 
 

@@ -174,7 +174,7 @@ class Redactor:
             payload = as_facts(plain) if isinstance(payload, SpanFacts) else plain
             written = payload_text(payload)
         hashed = user and self.hash_user(user)
-        return Span(span.trace_id, span.span_id, payload, span.started_ns, span.version_ns, hashed, span.texts, written)
+        return Span(span.trace_id, span.span_id, payload, span.started_ns, span.version_ns, hashed, None, written)
 
     def _hash_user(self, user: str) -> str:
         if kept := _KEPT_USER.fullmatch(user):  # a quarantined record that is taken again

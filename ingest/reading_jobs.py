@@ -1,6 +1,5 @@
 """Reads parts of files and turns them into redacted tables, in this process or in worker processes beside it."""
 
-import gc
 import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -21,12 +20,12 @@ from ingest.settings import PrivacySettings
 from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
 from ingest.whole_traces import put_together
-from ingest.worker_processes import worker_processes
+from ingest.worker_processes import start_lean, worker_processes
 
 WORKERS = min(4, os.cpu_count() or 1)
 _IN_FLIGHT = 2
-_GC_THRESHOLD = 100_000
-"""Parsed records hold no cycles: looking for some after every 700 objects only costs time."""
+_MOST_REMEMBERED = 200_000
+"""Hashes of texts that a reader remembers to have handed on."""
 
 
 class Way(NamedTuple):
@@ -70,6 +69,7 @@ class RowReader:
             self.adapter = get_adapter(way.adapter)
             self.mapping = self.adapter.reader if isinstance(self.adapter, MappingAdapter) else None
         self._name = way.adapter
+        self._sent: set[str] = set()
         self._assemble = self.adapter.assemble if isinstance(self.adapter, SpanAdapter) else None
 
     def read(self, read: ReadBlock) -> StagedBlock:
@@ -88,11 +88,19 @@ class RowReader:
         return self._with_traces(self.redactor.rows(rows))
 
     def _with_traces(self, rows: StagedRows) -> StagedBlock:
-        block = self.as_block(rows)
         if not rows.spans:
-            return block
+            return self.as_block(rows)
+        rows.texts = self._unsent(rows.texts)
+        block = self.as_block(rows)
         whole = put_together(rows.spans, self._name, self._assemble)
         return block._replace(traces=whole.table, made=as_tables(whole.made) if whole.made.size else None)
+
+    def _unsent(self, texts: dict[str, str]) -> dict[str, str]:
+        """Leave out the texts of earlier blocks: passages are retrieved over and over, and spans' texts are stored."""
+        fresh = {text_hash: text for text_hash, text in texts.items() if text_hash not in self._sent}
+        if len(self._sent) < _MOST_REMEMBERED:
+            self._sent.update(fresh)
+        return fresh
 
     def staged(self, read: ReadBlock) -> StagedRows:
         """Stage one block and add what the file layer says about it."""
@@ -205,7 +213,7 @@ _reader: RowReader | None = None
 
 def _start_worker(way: Way) -> None:
     global _reader  # noqa: PLW0603 - one reader a worker process, set once
-    gc.set_threshold(_GC_THRESHOLD)
+    start_lean()
     _reader = RowReader(way)
 
 

@@ -137,7 +137,6 @@ class StagedRows:
     def _take_span(self, span: Span) -> None:
         if span.texts:
             self.texts.update(span.texts)
-            span = span._replace(texts=None)
         self.spans.append(span)
 
     def _take_interaction(self, made: Interaction) -> None:
@@ -158,11 +157,15 @@ class StagedRows:
         if chunk.text:
             text_hash = chunk_text_hash(chunk.text)
             self.texts[text_hash] = chunk.text
-        values = (row, chunk.rank, canonical_chunk_id(chunk.chunk_id), chunk.doc_id, text_hash)
-        for column, value in zip(
-            self.links.values(), (*values, chunk.score, chunk.stage, chunk.id_origin), strict=True
-        ):
-            column.append(value)
+        links = self.links
+        links["row"].append(row)
+        links["rank"].append(chunk.rank)
+        links["chunk_id"].append(canonical_chunk_id(chunk.chunk_id))
+        links["doc_id"].append(chunk.doc_id)
+        links["text_hash"].append(text_hash)
+        links["score"].append(chunk.score)
+        links["stage"].append(chunk.stage)
+        links["id_origin"].append(chunk.id_origin)
 
     def interactions(self) -> list[Interaction]:
         """Return the staged interactions as objects, for previews and single records."""

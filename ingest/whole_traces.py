@@ -55,10 +55,13 @@ def _by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 def _interactions(trace_id: str, spans: list[Span], assemble: Assemble) -> list[Interaction] | None:
     try:
-        made = list(assemble(Trace(trace_id, tuple(map(_as_read_again, spans)))))
+        made = list(assemble(Trace(trace_id, tuple([_as_read_again(span) for span in spans]))))
     except ODD_VALUE_ERRORS:
         return None  # the assembly at the end says so
-    return made if all(isinstance(outcome, Interaction) for outcome in made) else None  # type: ignore[return-value]
+    for outcome in made:
+        if not isinstance(outcome, Interaction):
+            return None
+    return made  # type: ignore[return-value] # nothing else is left
 
 
 _PLAIN = frozenset({str, float, bool, type(None)})
@@ -67,6 +70,10 @@ _PLAIN = frozenset({str, float, bool, type(None)})
 def _as_read_again(span: Span) -> Span:
     """Return a span as the store gives it back, which for plain values is as it is: late spans change nothing else."""
     facts = span.payload
-    if isinstance(facts, SpanFacts) and all(type(value) in _PLAIN for value in facts.metadata.values()):
-        return span
+    if isinstance(facts, SpanFacts):
+        for value in facts.metadata.values():
+            if type(value) not in _PLAIN:
+                break
+        else:
+            return span
     return span._replace(payload=read_payload(span.written or payload_text(facts)))

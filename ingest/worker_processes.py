@@ -1,12 +1,17 @@
 """Worker processes that start clean, whatever program asks for them."""
 
+import gc
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
+
+_GC_THRESHOLD = 100_000
+"""Parsed records hold no cycles: looking for some after every 700 objects only costs time."""
 
 
 def worker_processes(count: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> ProcessPoolExecutor:
@@ -17,6 +22,22 @@ def worker_processes(count: int, initializer: Callable[..., object], initargs: t
         for _ in range(count):
             pool.submit(_nothing)
     return pool
+
+
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, fullname: str, _path: object = None, _target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname, name=fullname)
+
+
+def start_lean() -> None:
+    """Make ready a worker process that turns records into Arrow tables.
+
+    Arrow imports pandas at the first list to look whether it is a series, which takes a second and 40 MB.
+    """
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas())
+    gc.set_threshold(_GC_THRESHOLD)
 
 
 def _nothing() -> None:

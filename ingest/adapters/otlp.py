@@ -108,23 +108,23 @@ def _reject(record: Record, part: BadPart, *, is_whole: bool) -> Reject:
     return Reject(record.file, record.line, part.reason, raw[:2000], records=1 if is_whole else 0)
 
 
-def read_raw_span(raw: RawSpan) -> Iterator[Outcome]:
-    """Yield a span's staged form and the votes that stand on it."""
+def read_raw_span(raw: RawSpan) -> list[Outcome]:
+    """Return a span's staged form and the votes that stand on it."""
     if not raw.trace_id or not raw.span_id:
-        yield Skip("span without ids", 0)
-        return
+        return [Skip("span without ids", 0)]
     merged = facts_of(raw)
     votes = annotation_events(raw, merged)
-    if not (votes and raw.links and merged.facts.kind == "evaluator"):
-        yield to_span(
-            merged.facts,
-            trace_id=raw.trace_id,
-            span_id=raw.span_id,
-            started_ns=raw.start_ns,
-            version_ns=raw.end_ns,
-            user_id=merged.user_id,
-        )
-    yield from votes
+    if votes and raw.links and merged.facts.kind == "evaluator":
+        return [*votes]
+    span = to_span(
+        merged.facts,
+        trace_id=raw.trace_id,
+        span_id=raw.span_id,
+        started_ns=raw.start_ns,
+        version_ns=raw.end_ns,
+        user_id=merged.user_id,
+    )
+    return [span, *votes]
 
 
 def _read_log(log: RawLog) -> Iterator[Outcome]:

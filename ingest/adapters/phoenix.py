@@ -87,7 +87,7 @@ def _outcomes(value: Any) -> Iterator[Outcome]:
         yield Skip("neither a span nor an annotation")
 
 
-def _with_alias(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+def _with_alias(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     """Let annotations find the interaction by the id of any of its spans: they name no trace."""
     for outcome in outcomes:
         if isinstance(outcome, Span) and outcome.payload.kind:

@@ -243,19 +243,25 @@ Numbered = dict[str, dict[int, dict[str, Any]]]
 
 def numbered(attributes: dict[str, Any]) -> Numbered:
     """Return the attributes with a number in their key, by what stands before it, by number, by what stands after."""
-    found: Numbered = {}
-    for key, value in attributes.items():
+    return {
+        prefix: {number: {rest: attributes[key] for rest, key in fields} for number, fields in numbers}
+        for prefix, numbers in _places_of(tuple(attributes))
+    }
+
+
+_Places = list[tuple[str, list[tuple[int, list[tuple[str, str]]]]]]
+
+
+@lru_cache(maxsize=1 << 10)
+def _places_of(keys: tuple[str, ...]) -> _Places:
+    """Return where the values of these keys go; the spans that one step writes have the same keys again and again."""
+    found: dict[str, dict[int, list[tuple[str, str]]]] = {}
+    for key in keys:
         place = _place_of(key)
         if place is not None:
             prefix, number, rest = place
-            group = found.get(prefix)
-            if group is None:
-                found[prefix] = {number: {rest: value}}
-            elif (entry := group.get(number)) is None:
-                group[number] = {rest: value}
-            else:
-                entry[rest] = value
-    return found
+            found.setdefault(prefix, {}).setdefault(number, []).append((rest, key))
+    return [(prefix, list(numbers.items())) for prefix, numbers in found.items()]
 
 
 @lru_cache(maxsize=1 << 14)

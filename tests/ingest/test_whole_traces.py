@@ -140,3 +140,16 @@ def said(process: "subprocess.Popen[str]", line: str) -> str:
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
     return process.stdout.readline()
+
+
+def test_a_passage_retrieved_in_many_blocks_is_stored_once_and_never_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.reading.blocks.PART_BYTES", 1 << 12)
+    monkeypatch.setattr("ingest.storing.GROUP_BYTES", 1)
+    store = store_in(tmp_path / "store")
+    ingest([write_traces(tmp_path / "log.jsonl", 40)], store=store, workers=1)
+    texts = rows(store, "SELECT text FROM chunk_texts ORDER BY text")
+    assert texts == [(f"text of k{number}",) for number in range(7)]
+    missing = "SELECT count(*) FROM retrieved ANTI JOIN chunk_texts USING (text_hash)"
+    assert rows(store, missing) == [(0,)]

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from ingest.worker_processes import worker_processes
+from ingest.worker_processes import start_lean, worker_processes
 
 
 def start() -> None:
@@ -22,3 +22,14 @@ def test_workers_do_not_run_the_program_that_asks_for_them(tmp_path: Path, monke
     with worker_processes(2, start, ()) as pool:
         assert list(pool.map(abs, [-1, -2])) == [1, 2]
     assert sys.modules["__main__"] is main
+
+
+def pandas_is_there() -> bool:
+    import pyarrow as pa
+
+    return len(pa.array(["a"])) == 1 and "pandas" in sys.modules
+
+
+def test_workers_that_make_arrow_tables_do_without_pandas() -> None:
+    with worker_processes(1, start_lean, ()) as pool:
+        assert not pool.submit(pandas_is_there).result()
