@@ -21,7 +21,7 @@ from ingest.way_finding import FileWay
 
 GROUP_BYTES = 192 << 20
 """What a transaction gathers: a few hundred thousand rows, which DuckDB compresses on all cores and as they come."""
-_WEIGHT_OF_TRACES = 6
+_WEIGHT_OF_TRACES = 4
 """Long texts, of which the store keeps copies until they are committed, weigh more than rows of short values."""
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16
@@ -103,16 +103,16 @@ class GroupWriter:
         """Write what is gathered inside the caller's transaction."""
         taken = take_traces(connection, self._traces, ingest_id=self.ingest_id)
         self.spans_new += taken.spans
-        tables = [*self._tables, *taken.made]
+        tables, with_spans = [*self._tables, *taken.made], bool(self._traces)
+        self._tables, self._traces = [], []  # so that each is freed once it is stored
         if tables:
-            with_spans = bool(self._traces)
             self.counts = self.counts.plus(merge(connection, tables, ingest_id=self.ingest_id, with_spans=with_spans))
         self._write_rejects(connection)
         for name, mapping in self._mappings.items():
             _keep_mapping(connection, name, mapping)
         for noted in self._files:
             self._write_file(connection, noted)
-        self._tables, self._traces, self._rejects, self._files = [], [], [], []
+        self._rejects, self._files = [], []
         self._bytes = 0
         self._mappings = {}
 

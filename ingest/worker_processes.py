@@ -10,7 +10,7 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
-_GC_THRESHOLD = 100_000
+GC_THRESHOLD = 100_000
 """Parsed records hold no cycles: looking for some after every 700 objects only costs time."""
 
 
@@ -37,7 +37,7 @@ def start_lean() -> None:
     """
     if "pandas" not in sys.modules:
         sys.meta_path.insert(0, _NoPandas())
-    gc.set_threshold(_GC_THRESHOLD)
+    gc.set_threshold(GC_THRESHOLD)
 
 
 def _nothing() -> None:
