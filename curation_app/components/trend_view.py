@@ -14,6 +14,9 @@ from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.trending import Slide, TrendMark, TrendPoint, Trends, points, slide_of
 from evalsets.items import Mode
 
+TABLE_RUNS = 50
+TABLE_HEIGHT = 390
+
 
 def figure_title(name: str) -> str:
     """Return a figure's or a mode's name."""
@@ -49,8 +52,9 @@ def show_known_failures(trends: Trends) -> None:
     )
 
 
-def show_table(trends: Trends) -> None:
-    """Draw the runs as a table, newest first."""
+def pick_run(trends: Trends) -> str:
+    """Draw the runs as a table, newest first; return the id of the run that was clicked, or an empty string."""
+    runs = trends.runs[-TABLE_RUNS:][::-1]
     rows = [
         {
             "started": run.started_at[:16].replace("T", " "),
@@ -60,9 +64,14 @@ def show_table(trends: Trends) -> None:
             "recall": rate_words(run.figures["retrieval_recall"]),
             "refusals": rate_words(run.figures["refusal_rate"]),
         }
-        for run in reversed(trends.runs[-50:])
+        for run in runs
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, height="content")
+    st.caption("Click a run to read its scorecard.")
+    picked = st.dataframe(
+        pd.DataFrame(rows), hide_index=True, on_select="rerun", selection_mode="single-row", key="trend-runs",
+        height=TABLE_HEIGHT if len(rows) > 10 else "content",  # noqa: PLR2004 - more scroll
+    )["selection"]["rows"]  # fmt: skip
+    return runs[picked[0]].run_id if picked and picked[0] < len(runs) else ""
 
 
 def _figure_chart(shown: Sequence[TrendPoint], marks: Sequence[TrendMark], figure: str, slide: Slide) -> Any:

@@ -22,6 +22,9 @@ _SUFFIXES = {"text": "txt", "markdown": "md", "html": "html", "junit": "xml", "j
 
 def _choose_run(runs: list[StoredRun]) -> StoredRun:
     by_id = {run.summary.run_id: run for run in runs}
+    session_keys.take_from_address(
+        session_keys.SCORES_RUN, {run_id: (run.label, run.label) for run_id, run in by_id.items()}
+    )
     picked = st.selectbox(
         "Run",
         list(by_id),

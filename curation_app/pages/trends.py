@@ -5,7 +5,7 @@ from collections import Counter
 import streamlit as st
 
 from curation_app.components import trend_view
-from curation_app.components.next_step import show_next_step
+from curation_app.components.next_step import go_to, show_next_step
 from curation_app.components.page_text import markdown_text
 from curation_app.service.run_history import stored_runs
 from curation_app.service.trending import Trends, read_trends
@@ -45,7 +45,8 @@ def _show(workspace: Workspace) -> None:
     )
     trend_view.show_figure(trends, str(figure))
     trend_view.show_known_failures(trends)
-    trend_view.show_table(trends)
+    if run_id := trend_view.pick_run(trends):
+        go_to("scores", {"run": run_id})
 
 
 def main() -> None:

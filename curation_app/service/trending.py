@@ -100,12 +100,16 @@ def slide_of(shown: Sequence[TrendPoint]) -> Slide:
     ends = ((drawn[0][0], middle), (drawn[-1][0], middle + found.slope * steps))
     scale, form, unit = (100, "+.1f", " points") if max(abs(value) for value in values) <= 1 else (1, "+.3g", "")
     drift, low, high = (one * steps * scale for one in (found.slope, found.low, found.high))
-    tested = f"95% interval {low:{form}} to {high:{form}}, p = {found.p_value:.2g}"
+    tested = f"95% interval {low:{form}} to {high:{form}}, {_chance(found.p_value)}"
     if found.p_value >= SURE_BELOW:
         return Slide(f"No slide over {len(values)} runs (drift {drift:{form}}{unit}, {tested})")
     changed = " The set changed in between." if len({point.set_version for point in shown}) > 1 else ""
     word = "Rises" if found.slope > 0 else "Falls" if found.slope < 0 else "Drifts"
     return Slide(f"{word} by {abs(drift):{form[1:]}}{unit} over {len(values)} runs ({tested}).{changed}", ends)
+
+
+def _chance(p_value: float) -> str:
+    return f"p = {p_value:.2g}" if p_value >= 0.001 else "p < 0.001"  # noqa: PLR2004 - smaller ones say no more
 
 
 def _value(point: TrendPoint) -> float | None:

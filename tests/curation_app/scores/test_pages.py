@@ -44,6 +44,15 @@ def test_the_scorecard_shows_counts_and_intervals(in_demo: Path, demo: Any) -> N
     assert "failed" in app.markdown[0].value
 
 
+def test_a_link_may_name_the_run_by_its_id(in_demo: Path, demo: Any) -> None:
+    oldest = stored_runs(demo.workspace)[-1]
+    app = AppTest.from_file(str(in_demo / "scores.py"), default_timeout=60)
+    app.query_params["run"] = oldest.summary.run_id
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="run").value == oldest.summary.run_id
+
+
 def test_comparing_opens_on_the_baseline_and_the_newest_run(in_demo: Path, demo: Any) -> None:
     app = draw(in_demo, "compare")
     assert app.selectbox[0].value == "baseline of the set"
