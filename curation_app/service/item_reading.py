@@ -16,7 +16,7 @@ from evalsets.report import CallClock, ItemResult, Report, load_clock
 from evalsets.words import content_words
 from ingest.candidates import CandidateChunk, CandidateTurn
 
-HISTORY_RUNS = 100
+HISTORY_RUNS = 50
 """How many of a set's latest runs an item's history looks at."""
 
 
