@@ -17,7 +17,6 @@ from curation_app.service.running import (
 from curation_app.service.set_references import folder_of
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.holdout import Parts
 from evalsets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
 from evalsets.report import Report
 from evalsets.runner import Observer, run
@@ -99,7 +98,7 @@ def _held_out(request: RunRequest, folder: Path | None, asked: LookRequest) -> t
         raise BadInputError(f"{request.set_ref!r}: held-out items are looked at with the newest version of a set only.")
     target = folder_of(request.set_ref, folder)
     target = target._replace(holdout_place=asked.place) if asked.place else target
-    parts: Parts = target.load_parts()
+    parts = target.load_parts()
     if parts.main.holdout is None:
         raise BadInputError(f"{target.name!r} holds nothing out; set holdout_share under [sets] in errata.toml.")
     if parts.holdout is None:
