@@ -13,6 +13,7 @@ from evalsets.errors import BadInputError, ErrataError
 from evalsets.set_file import load
 from ingest import corpus, daily
 from ingest.adapters import iter_adapters
+from ingest.corpus_reading import CorpusReport
 from ingest.forgetting import forget_before, forget_user
 from ingest.ingest_report import IngestReport
 from ingest.loading import Progress, ingest
@@ -156,7 +157,7 @@ def _touched_items(workspace: Workspace, touched: set[str]) -> list[str]:
     return found
 
 
-def add_corpus(workspace: Workspace, paths: Sequence[str | Path], *, from_logs: bool = False) -> corpus.CorpusReport:
+def add_corpus(workspace: Workspace, paths: Sequence[str | Path], *, from_logs: bool = False) -> CorpusReport:
     """Add files, or the chunks seen in the logs, to the chunk store of a workspace."""
     store = log_store(workspace)
     return corpus.add_from_logs(store) if from_logs else corpus.add(paths, store)
