@@ -3,8 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,29 +11,24 @@ import duckdb
 
 from evalsets.errors import BadInputError
 from ingest import daily
-from ingest.adapters import get_adapter
-from ingest.adapters.mapping import MappingAdapter
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.assembling import assemble_traces
-from ingest.fast_plan import FAST_BYTES
-from ingest.fast_reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
-from ingest.fast_slices import FastJob
+from ingest.fast_reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
+from ingest.file_reading import FileReader
 from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, ReportTally
 from ingest.log_store import LogStore
 from ingest.merging import MergeCounts
 from ingest.privacy import workspace_salt
-from ingest.reading.blocks import line_parts, whole_blocks
 from ingest.reading.probing import Probe, probe
 from ingest.reading.sources import SourceFile, find_files
-from ingest.reading_jobs import WORKERS, Readers, StagedBlock, Way, readers
+from ingest.reading_jobs import WORKERS, StagedBlock, rare_collections
 from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
 from ingest.storing import GroupWriter, KnownFiles, file_digest, finish_ingest, start_ingest
 from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
 
-_MANY_BYTES = 12 << 20
 _MOST_COUNTED_BY_DAY = 100_000
 """Larger ingests leave the numbers by day to their first reader."""
 
@@ -71,7 +65,7 @@ def ingest(  # noqa: PLR0913 - one parameter for each option of the command
     """
     chosen = _chosen_mapping(mapping, mappings or {})
     named_files = [file._replace(name=(shown_names or {}).get(str(file.path), file.name)) for file in find_files(paths)]
-    with spooled(named_files, store.path.parent) as files:
+    with rare_collections(), spooled(named_files, store.path.parent) as files:
         salt = workspace_salt(store.path.parent)
         finder = WayFinder(mapping=chosen, named=format, privacy=privacy or PrivacySettings(), salt=salt)
         run = _Run(store, finder, logs or LogSettings(), on_progress, workers)
@@ -103,11 +97,10 @@ class _Run:
         workers: int,
     ) -> None:
         self.store, self.finder, self.logs = store, finder, logs
-        self.on_progress, self.workers = on_progress, workers
+        self.on_progress = on_progress
         self.tally = ReportTally()
-        self.stack = ExitStack()
+        self.reader = FileReader(store.path.parent, workers)
         self.known: KnownFiles | None = None
-        self.pools: dict[str, Readers] = {}
         self.bytes_done = 0
         self.bytes_total = 0
         self.records = 0
@@ -126,12 +119,11 @@ class _Run:
     def check_paths(self, probed: list[_Probed]) -> None:
         found: set[str] = set()
         missing: set[str] = set()
-        with self.stack:
+        with closing(self.reader):
             for entry in probed:
                 for block, _ in self._blocks(entry):
                     found |= block.rest.found_paths
                     missing |= block.rest.missing_paths
-        self.pools.clear()
         if missing - found:
             listed = ", ".join(repr(path) for path in sorted(missing - found))
             raise BadInputError(f"no record has {listed}. Mend the mapping, or leave out --strict; nothing was stored.")
@@ -143,7 +135,7 @@ class _Run:
             ingest_id = start_ingest(connection)
             self.known = KnownFiles(connection, {way_digest(entry.way) for entry in probed if entry.way})
         writer = GroupWriter(self.store, ingest_id)
-        with self.stack:
+        with closing(self.reader):
             for entry in probed:
                 self._load_file(entry, writer)
         with self.store.unit() as connection:
@@ -184,13 +176,6 @@ class _Run:
         self.tally.rejects.extend(self.known.rejects_of(known.file) if self.known else [])
         writer.counts = writer.counts.plus(MergeCounts(unchanged=known.interactions))
 
-    @staticmethod
-    def _mapping_of(entry: _Probed) -> MappingFile | None:
-        if entry.way is None or entry.way.way.mapping is not None:
-            return entry.way.way.mapping if entry.way else None
-        adapter = get_adapter(entry.way.way.adapter)
-        return adapter.mapping if isinstance(adapter, MappingAdapter) else None
-
     def _read_file(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> None:
         first_line = 0
         paths_found: set[str] = set()
@@ -230,32 +215,7 @@ class _Run:
         self.records += rest.read
 
     def _blocks(self, entry: _Probed) -> Iterator[SizedBlock]:
-        if entry.way is None:
-            return
-        pool = self._readers(entry.way.way)
-        if entry.probe.container != "lines":
-            for block in whole_blocks(entry.probe, records=entry.way.records, unwrap=entry.way.unwrap):
-                yield SizedBlock(pool.here.read(block), 0)
-            return
-        parts = partial(line_parts, entry.probe, records=entry.way.records, unwrap=entry.way.unwrap)
-        slow = partial(pool.read_parts, many=entry.size > _MANY_BYTES)
-        if job := self._fast_job(entry):
-            slices = parts(part_bytes=SLICE_BYTES)
-            yield from read_fast(slices, job, folder=self.store.path.parent, workers=self.workers, slow=slow)
-        else:
-            yield from read_slowly(parts(), slow)
-
-    def _fast_job(self, entry: _Probed) -> FastJob | None:
-        mapping = self._mapping_of(entry)
-        way = entry.way
-        if mapping is None or way is None or way.records or way.unwrap or entry.size < FAST_BYTES:
-            return None
-        return fast_job(mapping, entry.probe, way.way)
-
-    def _readers(self, way: Way) -> Readers:
-        if way.adapter not in self.pools:
-            self.pools[way.adapter] = self.stack.enter_context(readers(way, workers=self.workers))
-        return self.pools[way.adapter]
+        return self.reader.blocks(entry.probe, entry.way, entry.size) if entry.way else iter(())
 
     def _advance(self, count: int, file: str) -> None:
         self.bytes_done += count

@@ -138,23 +138,35 @@ class MergeCounts(NamedTuple):
 
 
 def merge(
-    connection: duckdb.DuckDBPyConnection, group: Sequence[Tables], *, ingest_id: int, with_spans: bool = False
+    connection: duckdb.DuckDBPyConnection, group: list[Tables], *, ingest_id: int, with_spans: bool = False
 ) -> MergeCounts:
-    """Merge a group of blocks; call it inside a transaction.
+    """Merge a group of blocks and empty it; call it inside a transaction.
 
     `with_spans` says that texts of the group belong to staged spans, whose interactions come later.
     """
     merged = _concatenated(group)
+    group.clear()
+    sizes = _Sizes(*(table.num_rows for table in merged))
     for name, table in zip(_VIEWS, merged, strict=True):
         connection.register(name, table)
+    # From here on only the engine holds the tables, so that each is freed once it is stored.
+    del merged, table
     try:
-        counts = _merged(connection, merged, ingest_id)
-        if with_spans and merged.texts.num_rows:
+        counts = _merged(connection, sizes, ingest_id)
+        if with_spans and sizes.texts:
             connection.execute(_INSERT_TEXTS)
         return counts
     finally:
         for name in _VIEWS:
             connection.unregister(name)
+
+
+class _Sizes(NamedTuple):
+    interactions: int
+    links: int
+    texts: int
+    votes: int
+    aliases: int
 
 
 _VIEWS = ("staged_interactions", "staged_links", "staged_texts", "staged_votes", "staged_aliases")
@@ -174,12 +186,12 @@ def _concatenated(group: Sequence[Tables]) -> Tables:
     return Tables(pa.concat_tables(interactions), pa.concat_tables(links), *rest)
 
 
-def _merged(connection: duckdb.DuckDBPyConnection, merged: Tables, ingest_id: int) -> MergeCounts:
-    counts = _merge_interactions(connection, ingest_id) if merged.size else MergeCounts()
-    if merged.aliases.num_rows:
+def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int) -> MergeCounts:
+    counts = _merge_interactions(connection, ingest_id) if sizes.interactions else MergeCounts()
+    if sizes.aliases:
         connection.execute(_INSERT_ALIASES)
     votes = 0
-    if merged.votes.num_rows:
+    if sizes.votes:
         for statement in (_NEWEST_VOTES, _KNOWN_VOTES, _REPLACED_VOTES):
             connection.execute(statement)
         votes = _count(connection, "SELECT count(*) FROM incoming_votes")
@@ -191,6 +203,7 @@ def _merge_interactions(connection: duckdb.DuckDBPyConnection, ingest_id: int) -
     [(is_all_new,)] = connection.execute(_IS_ALL_NEW).fetchall()
     if is_all_new:
         new = int(connection.execute(_APPEND, {"ingest_id": ingest_id}).fetchall()[0][0])
+        connection.unregister("staged_interactions")
         connection.execute(_APPEND_LINKS)
         connection.execute(_INSERT_TEXTS)
         return MergeCounts(new=new)

@@ -151,9 +151,11 @@ _ONLY_TEXT = ({str}, {str, type(None)}, {type(None)})
 
 
 def text_column(values: Sequence[Any]) -> list[str | None]:
-    """Normalise a column of texts; a column of plain strings, the usual case, costs one look at its types."""
+    """Normalise a column of texts; a column of plain strings, the usual case, costs a look at its types and blanks."""
     if set(map(type, values)) in _ONLY_TEXT and MISSING_MARKERS.isdisjoint(values):
-        return list(values)
+        written = list(values)
+        if all(map(str.strip, filter(None, written))):
+            return written
     return [text(value) for value in values]
 
 

@@ -1,5 +1,6 @@
 """Reads parts of files and turns them into redacted tables, in this process or in worker processes beside it."""
 
+import gc
 import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -20,12 +21,23 @@ from ingest.settings import PrivacySettings
 from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
 from ingest.whole_traces import put_together
-from ingest.worker_processes import start_lean, worker_processes
+from ingest.worker_processes import GC_THRESHOLD, start_lean, worker_processes
 
 WORKERS = min(4, os.cpu_count() or 1)
 _IN_FLIGHT = 2
 _MOST_REMEMBERED = 200_000
 """Hashes of texts that a reader remembers to have handed on."""
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Let the interpreter look for cycles rarely while records are read."""
+    before = gc.get_threshold()
+    gc.set_threshold(GC_THRESHOLD)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class Way(NamedTuple):

@@ -32,7 +32,7 @@ def _copied(stream: BinaryIO, out: BinaryIO, left: int) -> int:
     last = _NEWLINE
     while left > 0 and (size := stream.readinto(buffer[:left])):  # type: ignore[attr-defined]
         piece = buffer[:size]
-        out.write(memoryview(piece))
+        out.write(piece.data)
         lines += int(np.count_nonzero(piece == _NEWLINE))
         last = piece[-1]
         left -= size

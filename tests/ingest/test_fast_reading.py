@@ -1,18 +1,26 @@
 """A large log read by DuckDB itself gives exactly what the mapping reader gives, odd lines included."""
 
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
-from ingest import loading
+from ingest import file_reading
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.fast_slices import SliceReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from tests.ingest.ingest_support import APP_MAPPING, rows, tables
 
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "zstd": zstandard.ZstdCompressor().compress,
+}
 IN_RECORD = APP_MAPPING.split("feedback:", maxsplit=1)[0] + "  feedback: thumb\n  feedback_comment: note\n"
 FEW_FIELDS = """
 source: it's
@@ -84,16 +92,30 @@ def odd_lines() -> list[bytes]:
     return [*(json.dumps(record, ensure_ascii=False).encode() for record in records), *broken]
 
 
+def watched_slices(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Note of each slice whether it was read fast."""
+    fast_blocks: list[bool] = []
+    read = SliceReader.read
+
+    def watched(reader: SliceReader, part: Any) -> Any:
+        block = read(reader, part)
+        fast_blocks.append(block is not None)
+        return block
+
+    monkeypatch.setattr(SliceReader, "read", watched)
+    return fast_blocks
+
+
 def both_ways(
-    log: Path, mapping: MappingFile, folder: Path, monkeypatch: pytest.MonkeyPatch
+    log: Path, mapping: MappingFile, folder: Path, monkeypatch: pytest.MonkeyPatch, *, workers: int = 1
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     found = []
     for name, limit in (("slow", 1 << 40), ("fast", 0)):
-        monkeypatch.setattr(loading, "FAST_BYTES", limit)
+        monkeypatch.setattr(file_reading, "FAST_BYTES", limit)
         store = LogStore(folder / name / "logs.duckdb")
         store.path.parent.mkdir(parents=True)
         (store.path.parent / "salt").write_text("ab" * 32, encoding="ascii")
-        report = ingest([log], store=store, mapping=mapping, workers=1)
+        report = ingest([log], store=store, mapping=mapping, workers=workers)
         account = report.model_dump(
             include={"read", "made", "skipped", "quarantined", "interactions", "feedback", "redactions"}
         )
@@ -113,20 +135,12 @@ def test_reading_fast_gives_the_same_tables_and_account(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    filled: list[bool] = []
-    read = SliceReader.read
-
-    def watched(reader: SliceReader, part: Any) -> Any:
-        block = read(reader, part)
-        filled.append(block is not None)
-        return block
-
-    monkeypatch.setattr(SliceReader, "read", watched)
+    fast_blocks = watched_slices(monkeypatch)
     lines = [json.dumps(turn(number)).encode() for number in range(60)]
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"\n".join([*lines[:30], *(odd_lines() if has_odd_lines else []), *lines[30:]]) + b"\n")
     slow, fast = both_ways(log, parse_mapping(written, "a test"), tmp_path, monkeypatch)
-    assert filled == [True]
+    assert fast_blocks == [True]
     for name, found in slow[0].items():
         assert fast[0][name] == found, name
     assert fast[1] == slow[1]
@@ -139,3 +153,80 @@ def test_a_log_that_is_odd_all_over_is_left_to_the_mapping_reader(
     log.write_text("\n".join(json.dumps(turn(n, ts="2026-11-02T08:00:00")) for n in range(20)), encoding="utf-8")
     slow, fast = both_ways(log, app_mapping, tmp_path, monkeypatch)
     assert slow == fast
+
+
+NESTED = """
+source: nested
+interactions:
+  id: meta.request
+  session_id: meta.session
+  asked_at: meta.times.asked
+  question: input.text
+  answer: output.text
+  retrieved: {list: output.found, chunk_id: node.id, doc_id: node.doc, text: node.text, score: score}
+  model: {const: m-1}
+  prompt_version: {path: meta.stage, map: {a: first, b: second}}
+  latency_ms: {path: meta.times.took, unit: s}
+  cost: {const: 0.5}
+"""
+
+
+def nested_turn(number: int, **changes: Any) -> dict[str, Any]:
+    nodes = [{"node": {"id": f"k{at}", "doc": "d", "text": f"text {at}"}, "score": at / 4} for at in range(number % 3)]
+    times = {"asked": f"2026-11-02T08:{number % 60:02d}:00", "took": number / 8}
+    record = {
+        "meta": {"request": f"r{number}", "session": f"s{number // 3}", "times": times, "stage": "ab"[number % 2]},
+        "input": {"text": f"question {number}?"},
+        "output": {"text": f"answer {number}.", "found": nodes},
+        "kept": number,
+    }
+    return record | changes
+
+
+def odd_nested_turns() -> list[dict[str, Any]]:
+    return [
+        nested_turn(100, input='{"text": "an object in a text?"}'),
+        nested_turn(101, **{"input.text": "a dotted key?"}),
+        nested_turn(102, output=None),
+        nested_turn(103, output={"text": "x", "found": [{"node": {"id": "k", "doc": "d", "text": ["a", "b"]}}]}),
+        nested_turn(104, output={"text": "x", "found": [{"node": "k1"}]}),
+        nested_turn(105, meta={"request": "r105", "times": {"asked": 1_793_609_970, "took": "1,5"}, "stage": True}),
+        nested_turn(106, input={"text": "  "}),
+        nested_turn(107, output={"text": "x", "found": [{"node": {"id": "k", "text": "null"}, "score": "0.5"}]}),
+    ]
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
+@pytest.mark.parametrize("has_odd_lines", [False, True], ids=["clean", "with odd lines"])
+def test_dotted_paths_constants_and_packed_files_are_read_fast_to_the_same_tables(
+    packing: str,
+    has_odd_lines: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fast_blocks = watched_slices(monkeypatch)
+    records = [nested_turn(number) for number in range(60)]
+    records[30:30] = odd_nested_turns() if has_odd_lines else []
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(PACKERS[packing](b"".join(json.dumps(record).encode() + b"\n" for record in records)))
+    slow, fast = both_ways(log, parse_mapping(NESTED, "a test"), tmp_path, monkeypatch)
+    assert fast_blocks == [True]
+    for name, found in slow[0].items():
+        assert fast[0][name] == found, name
+    assert fast[1] == slow[1]
+
+
+def test_a_log_of_many_slices_gives_the_same_tables_and_each_text_once(
+    tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_reading, "SLICE_BYTES", 2000)
+    fast_blocks = watched_slices(monkeypatch)
+    lines = [json.dumps(turn(number)).encode() for number in range(60)]
+    lines[20:20] = odd_lines()
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(lines))
+    slow, fast = both_ways(log, app_mapping, tmp_path, monkeypatch, workers=2)
+    assert fast_blocks.count(True) > 5
+    for name, found in slow[0].items():
+        assert fast[0][name] == found, name
+    assert fast[1] == slow[1]

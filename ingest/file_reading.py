@@ -1,0 +1,67 @@
+"""Reads one probed file the fastest way it can be read: with DuckDB, in worker processes, or right here."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from ingest.adapters import get_adapter
+from ingest.adapters.mapping import MappingAdapter
+from ingest.adapters.mapping_file import MappingFile
+from ingest.fast_plan import FAST_BYTES
+from ingest.fast_reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
+from ingest.fast_slices import FastJob
+from ingest.reading.blocks import line_parts, whole_blocks
+from ingest.reading.probing import Probe
+from ingest.reading_jobs import Readers, Way, readers
+from ingest.way_finding import FileWay
+
+_MANY_BYTES = 12 << 20
+
+
+class FileReader:
+    """Gives files as staged blocks; keeps its worker processes from file to file."""
+
+    def __init__(self, scratch: Path, workers: int) -> None:
+        """Start no process yet; `scratch` is where raw data may lie while it is read."""
+        self.scratch, self.workers = scratch, workers
+        self.stack = ExitStack()
+        self._pools: dict[str, Readers] = {}
+
+    def close(self) -> None:
+        """End the worker processes."""
+        self.stack.close()
+        self._pools.clear()
+
+    def blocks(self, found: Probe, way: FileWay, size: int) -> Iterator[SizedBlock]:
+        """Yield the blocks of a file of `size` bytes in order."""
+        pool = self._readers(way.way)
+        if found.container != "lines":
+            for block in whole_blocks(found, records=way.records, unwrap=way.unwrap):
+                yield SizedBlock(pool.here.read(block), 0)
+            return
+        parts = partial(line_parts, found, records=way.records, unwrap=way.unwrap)
+        slow = partial(pool.read_parts, many=size > _MANY_BYTES)
+        if job := _fast_job(found, way, size):
+            slices = parts(part_bytes=SLICE_BYTES)
+            yield from read_fast(slices, job, folder=self.scratch, workers=self.workers, slow=slow)
+        else:
+            yield from read_slowly(parts(), slow)
+
+    def _readers(self, way: Way) -> Readers:
+        if way.adapter not in self._pools:
+            self._pools[way.adapter] = self.stack.enter_context(readers(way, workers=self.workers))
+        return self._pools[way.adapter]
+
+
+def _fast_job(found: Probe, way: FileWay, size: int) -> FastJob | None:
+    mapping = _mapping_of(way.way)
+    is_wrapped = way.records or way.unwrap
+    return fast_job(mapping, found, way.way) if mapping and not is_wrapped and size >= FAST_BYTES else None
+
+
+def _mapping_of(way: Way) -> MappingFile | None:
+    if way.mapping is not None:
+        return way.mapping
+    adapter = get_adapter(way.adapter)
+    return adapter.mapping if isinstance(adapter, MappingAdapter) else None
