@@ -10,6 +10,7 @@ from curation_app.review_store import ReviewItem
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.labelling import Desk, decision_words
 from curation_app.service.overview import Progress
+from evalsets.items import FAILURE_MODES
 
 
 def show_extras(desk: Desk, item: ReviewItem) -> None:
@@ -44,12 +45,25 @@ def progress_html(progress: Progress) -> str:
     if progress.per_hour:
         parts.append(f"{progress.per_hour:.0f} an hour")
     parts.append(f"{progress.remaining:,} left")
-    parts += [f"{MODE_SHAPES[mode]} {MODE_WORDS[mode]} {count}" for mode, count in progress.mode_counts]
+    parts += _mode_parts(progress)
     if progress.labels:
         parts.append(f"last {progress.labels_since_news} labels showed no new kind of failure")
     if progress.may_stop:
         parts.append("<b>you may stop: twenty labels in a row showed nothing new</b>")
     return f'<div class="errata-hint">{" · ".join(parts)}</div>'
+
+
+def _mode_parts(progress: Progress) -> list[str]:
+    """Say of each mode how many labels there are and how many items of the frozen set, so that gaps show."""
+    labelled, frozen = dict(progress.mode_counts), dict(progress.set_modes)
+    if not labelled and not frozen:
+        return []
+    modes = dict.fromkeys([*FAILURE_MODES, *labelled, *frozen])
+    in_set = [f", {frozen.get(mode, 0)} in the set" if frozen else "" for mode in modes]
+    return [
+        f"{MODE_SHAPES[mode]} {MODE_WORDS[mode]} {labelled.get(mode, 0)}{words}"
+        for mode, words in zip(modes, in_set, strict=True)
+    ]
 
 
 def _members(desk: Desk, item: ReviewItem) -> None:

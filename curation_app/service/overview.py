@@ -12,6 +12,7 @@ from curation_app.labels import SETTLING_KINDS, DecisionKind, LabelEvent
 from curation_app.review_queue import QueueFilter
 from curation_app.review_store import ReviewStore
 from curation_app.service.coding import codes_by_mode
+from curation_app.service.set_places import set_folder
 from curation_app.workspace import ReviewSettings, Workspace
 from evalsets.errors import ErrataError
 from evalsets.items import Mode
@@ -28,6 +29,8 @@ class Progress(NamedTuple):
     per_hour: float = 0.0
     remaining: int = 0
     mode_counts: tuple[tuple[Mode, int], ...] = ()
+    set_modes: tuple[tuple[Mode, int], ...] = ()
+    """Items by mode in the newest version of the default set, held-out ones apart."""
     labels: int = 0
     new_kinds: tuple[int, ...] = ()
     """New failure kinds (a mode with its sub-code) in each ten labels, oldest first."""
@@ -81,12 +84,12 @@ def _count(workspace: Workspace, reviewer: str, settings: ReviewSettings) -> Ove
         return EMPTY
     store = ReviewStore(workspace.review_path, settings)
     try:
-        return _overview_of(store, reviewer)
+        return _overview_of(workspace, store, reviewer)
     except ErrataError:
         return EMPTY
 
 
-def _overview_of(store: ReviewStore, reviewer: str) -> Overview:
+def _overview_of(workspace: Workspace, store: ReviewStore, reviewer: str) -> Overview:
     remaining = store.remaining(reviewer)
     counts = {
         "candidates": store.queue_page(QueueFilter(), page_size=1).total,
@@ -94,8 +97,16 @@ def _overview_of(store: ReviewStore, reviewer: str) -> Overview:
         "disagreements": store.queue_page(QueueFilter(state="disagreement"), page_size=1).total,
         "ready": store.ready_count(),
     }
-    progress = progress_of(store.events(), reviewer, datetime.now(UTC))._replace(remaining=remaining)
+    progress = progress_of(store.events(), reviewer, datetime.now(UTC))
+    progress = progress._replace(remaining=remaining, set_modes=_set_modes(workspace))
     return Overview(counts, progress, codes_by_mode(store))
+
+
+def _set_modes(workspace: Workspace) -> tuple[tuple[Mode, int], ...]:
+    folder = set_folder(workspace)
+    if not folder.newest_version():
+        return ()
+    return tuple(Counter(item.mode for item in folder.load_main().items).most_common())
 
 
 def progress_of(events: Sequence[LabelEvent], reviewer: str, now: datetime) -> Progress:

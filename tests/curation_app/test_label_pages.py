@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from curation_app.components.item_extras import progress_html
 from curation_app.labels import DecisionKind, LabelContent
 from curation_app.review_queue import QueueFilter
 from curation_app.review_store import Decision
 from curation_app.service.drafting import AnswerDraft
 from curation_app.service.labelling import Desk, NeedsAWordError, open_desk
-from curation_app.service.overview import forget_counts
+from curation_app.service.overview import Progress, forget_counts
 from curation_app.service.starting import make_workspace
 from evalsets.items import GoldChunk, Mode
 from ingest.candidates import Candidate
@@ -175,3 +176,13 @@ def test_a_model_s_draft_is_offered_after_mode_and_gold_and_is_no_label_until_ac
     desk.decide(accepted, "Ann", DecisionKind.LABEL, accepted.draft, QueueFilter())
     (event,) = desk.store.events()
     assert (event.content.drafted_by, event.content.answer_facts) == ("", (("30 days",),))
+
+
+def test_each_mode_is_counted_in_the_labels_and_in_the_frozen_set() -> None:
+    progress = Progress(
+        labels=2, mode_counts=((Mode.REFUSAL, 2),), set_modes=((Mode.RETRIEVAL_MISS, 5), (Mode.CONTROL, 1))
+    )
+    shown = progress_html(progress)
+    for words in ("retrieval miss 0, 5 in the set", "refusal 2, 0 in the set", "control 0, 1 in the set"):
+        assert words in shown
+    assert "in the set" not in progress_html(progress._replace(set_modes=()))
