@@ -40,6 +40,20 @@ def start_lean() -> None:
     gc.set_threshold(GC_THRESHOLD)
 
 
+def tell_arrow_of_no_pandas() -> None:
+    """Have Arrow settle now that there is no pandas, in a program that gives it none; pandas itself can be imported."""
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    hidden = _NoPandas()
+    sys.meta_path.insert(0, hidden)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(hidden)
+
+
 def _nothing() -> None:
     """Make the pool start a process now."""
 

@@ -32,9 +32,18 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    if sys.argv[1:2] == ["ingest"]:
+        _start_lean()
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.exit(int(code))
+
+
+def _start_lean() -> None:
+    """Spare an ingest the import of pandas, which costs more than reading a small log."""
+    from ingest.worker_processes import tell_arrow_of_no_pandas
+
+    tell_arrow_of_no_pandas()
 
 
 def run(argv: Sequence[str]) -> int:

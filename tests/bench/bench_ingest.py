@@ -24,6 +24,7 @@ import psutil
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.settings import PrivacySettings
+from ingest.worker_processes import tell_arrow_of_no_pandas
 
 CHUNKS = 20_000
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -164,6 +165,7 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=1_000_000)
     options.add_argument("--folder", type=Path, default=None)
     chosen = options.parse_args()
+    tell_arrow_of_no_pandas()
     folder = Path(tempfile.mkdtemp(dir=chosen.folder))
     try:
         _compare(folder, chosen.rows)

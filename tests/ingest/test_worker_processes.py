@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from ingest.worker_processes import start_lean, worker_processes
+from ingest.worker_processes import start_lean, tell_arrow_of_no_pandas, worker_processes
 
 
 def start() -> None:
@@ -33,3 +33,15 @@ def pandas_is_there() -> bool:
 def test_workers_that_make_arrow_tables_do_without_pandas() -> None:
     with worker_processes(1, start_lean, ()) as pool:
         assert not pool.submit(pandas_is_there).result()
+
+
+def pandas_after_arrow() -> tuple[bool, bool]:
+    is_there = pandas_is_there()
+    import pandas as pd
+
+    return is_there, len(pd.Series([1])) == 1
+
+
+def test_arrow_can_be_told_of_no_pandas_in_a_program_that_imports_it_later() -> None:
+    with worker_processes(1, tell_arrow_of_no_pandas, ()) as pool:
+        assert pool.submit(pandas_after_arrow).result() == (False, True)
