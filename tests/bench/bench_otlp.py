@@ -19,6 +19,7 @@ from bench_ingest import CHUNKS, MAPPING, Timed, _row, ingest_once, timed, words
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.settings import PrivacySettings
+from ingest.worker_processes import tell_arrow_of_no_pandas
 
 TRACES_A_LINE = 8
 
@@ -126,6 +127,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rows", type=int, default=100_000)
     rows = options.parse_args().rows
+    tell_arrow_of_no_pandas()  # as the command does
     folder = Path(tempfile.mkdtemp())
     try:
         write_logs(folder, rows)
