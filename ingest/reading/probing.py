@@ -193,15 +193,18 @@ def _json_layout(file: SourceFile, text: bytes, lines: list[bytes], *, is_whole:
     shown = lines[:_SAMPLE_VALUES]
     objects = [parsed.value for parsed in map(parse_line, shown) if not parsed.fault]
     starts = sum(line.lstrip()[:2] in (b'{"', b"{}", b"{'", b"{ ") for line in shown)
-    if is_object and len(lines) > 1 and objects and starts >= len(shown) * 0.5:
+    opens_document = lines[0].rstrip()[-1:] in (b"[", b"{")  # an envelope may hold one record a line
+    if is_object and len(lines) > 1 and objects and starts >= len(shown) * 0.5 and not opens_document:
         return _looked_into(Probe(file, "lines", objects))
-    values = _first_values(entry.value for entry in iter_entries(BytesIO(text)) if not entry.fault)
+    entries = _first_values(iter_entries(BytesIO(text)))
+    values = [entry.value for entry in entries if not entry.fault]
     if is_object and len(values) == 1 and is_whole:
         return _looked_into(Probe(file, "documents", values, is_one_document=True))
-    if is_object and not values:
+    if is_object and entries and entries[0].fault:
         begun = begun_document(text.decode("utf-8", "replace"))
-        found = Probe(file, "documents", [begun] if begun else [], is_one_document=True, is_begun=True)
-        return _looked_into(found._replace(is_large=is_whole))  # one that is broken is read up to there, piece by piece
+        if not values or any(readings(begun)):
+            found = Probe(file, "documents", [begun] if begun else [], is_one_document=True, is_begun=True)
+            return _looked_into(found._replace(is_large=is_whole))  # a broken one is read up to there, piece by piece
     return _looked_into(Probe(file, "documents" if values else "lines", values or objects))
 
 
