@@ -1,44 +1,21 @@
 """The search index of the corpus: a throw-away tantivy cache beside the chunk store, rebuilt whenever they differ."""
 
-import re
 import shutil
-import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsets.chunks import Chunk, canonical_chunk_id
+from ingest.corpus_documents import CorpusHit, PlacedChunk, analysed, analyser, hit_of, schema, term_of, write_chunks
 from ingest.log_store import LogStore
 
 _POINTER = "CURRENT"
 _LAYOUT = "1"
 """Raised when what is indexed changes, so that an older cache is built anew."""
-_CJK = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af])")
 _MAX_QUERY_TERMS = 64
-_WRITER_BYTES = 256_000_000
 _NEIGHBOURS_SHOWN = 200
-
-
-class CorpusHit(NamedTuple):
-    """A chunk of the corpus; `score` is its BM25 score, 0 when it was not searched for."""
-
-    chunk_id: str
-    doc_id: str
-    position: int
-    text: str
-    score: float = 0.0
-
-
-class PlacedChunk(NamedTuple):
-    """A chunk and its place in its document."""
-
-    chunk_id: str
-    doc_id: str
-    position: int
-    text: str
 
 
 class CorpusIndex:
@@ -64,8 +41,8 @@ class CorpusIndex:
 
         name = f"index-{uuid.uuid4().hex[:12]}"
         (self.folder / name).mkdir(parents=True)
-        index = tantivy.Index(_schema(), path=str(self.folder / name))
-        written = _write(index, chunks)
+        index = tantivy.Index(schema(), path=str(self.folder / name))
+        written = write_chunks(index, chunks)
         self._swap_in(name, version)
         return written
 
@@ -75,7 +52,7 @@ class CorpusIndex:
         index = self._open()
         if index is None:
             return self.build(chunks, version=version)
-        written = _write(index, chunks, replace=True)
+        written = write_chunks(index, chunks, replace=True)
         self._point_at(name, version)
         return written
 
@@ -87,24 +64,24 @@ class CorpusIndex:
         import tantivy
 
         index = self._open()
-        terms = _analysed(query)[:_MAX_QUERY_TERMS]
+        terms = analysed(query)[:_MAX_QUERY_TERMS]
         if index is None or not terms:
             return []
         wanted = tantivy.Query.boolean_query(
             [
-                (tantivy.Occur.Should, tantivy.Query.term_query(_schema(), "words", term, index_option="freq"))
+                (tantivy.Occur.Should, tantivy.Query.term_query(schema(), "words", term, index_option="freq"))
                 for term in dict.fromkeys(terms)
             ]
         )
         if doc_id is not None:
-            only = tantivy.Query.const_score_query(_term("doc_id", doc_id), 0.0)
+            only = tantivy.Query.const_score_query(term_of("doc_id", doc_id), 0.0)
             wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, wanted), (tantivy.Occur.Must, only)])
         return self._hits(index, wanted, limit)
 
     def get(self, chunk_id: str) -> CorpusHit | None:
         """Return the chunk of this id, or None."""
         index = self._open()
-        found = self._hits(index, _term("chunk_id", canonical_chunk_id(chunk_id)), 1) if index is not None else []
+        found = self._hits(index, term_of("chunk_id", canonical_chunk_id(chunk_id)), 1) if index is not None else []
         return found[0]._replace(score=0.0) if found else None
 
     def neighbours(self, chunk_id: str, reach: int = 2) -> list[CorpusHit]:
@@ -115,10 +92,10 @@ class CorpusIndex:
         if index is None or chunk is None:
             return []
         near = tantivy.Query.range_query(
-            _schema(), "position", tantivy.FieldType.Unsigned, max(0, chunk.position - reach), chunk.position + reach
+            schema(), "position", tantivy.FieldType.Unsigned, max(0, chunk.position - reach), chunk.position + reach
         )
         both = tantivy.Query.boolean_query(
-            [(tantivy.Occur.Must, _term("doc_id", chunk.doc_id)), (tantivy.Occur.Must, near)]
+            [(tantivy.Occur.Must, term_of("doc_id", chunk.doc_id)), (tantivy.Occur.Must, near)]
         )
         found = self._hits(index, both, _NEIGHBOURS_SHOWN)
         return sorted((hit._replace(score=0.0) for hit in found), key=lambda hit: (hit.position, hit.chunk_id))
@@ -126,7 +103,7 @@ class CorpusIndex:
     def document(self, doc_id: str, limit: int = 1000) -> list[CorpusHit]:
         """Return the chunks of a document in order, at most `limit`."""
         index = self._open()
-        found = self._hits(index, _term("doc_id", doc_id), limit) if index is not None else []
+        found = self._hits(index, term_of("doc_id", doc_id), limit) if index is not None else []
         return sorted((hit._replace(score=0.0) for hit in found), key=lambda hit: (hit.position, hit.chunk_id))
 
     def count(self) -> int:
@@ -137,7 +114,7 @@ class CorpusIndex:
     def _hits(self, index: Any, query: Any, limit: int) -> list[CorpusHit]:
         searcher = index.searcher()
         found = searcher.search(query, limit=limit, count=False).hits
-        return [_hit(searcher.doc(address).to_dict(), score) for score, address in found]
+        return [hit_of(searcher.doc(address).to_dict(), score) for score, address in found]
 
     def _open(self) -> Any:
         import tantivy
@@ -147,7 +124,7 @@ class CorpusIndex:
             return None
         if self._opened is None or self._opened[0] != name + version:
             index = tantivy.Index.open(str(self.folder / name))
-            index.register_tokenizer("folded", _analyser())
+            index.register_tokenizer("folded", analyser())
             self._opened = (name + version, index)
         return self._opened[1]
 
@@ -234,79 +211,3 @@ def _placed(chunks: Iterable[Chunk]) -> Iterator[PlacedChunk]:
     for chunk in chunks:
         yield PlacedChunk(chunk.chunk_id, chunk.doc_id, places[chunk.doc_id], chunk.text)
         places[chunk.doc_id] += 1
-
-
-def _write(index: Any, chunks: Iterable[PlacedChunk], *, replace: bool = False) -> int:
-    index.register_tokenizer("folded", _analyser())
-    writer = index.writer(heap_size=_WRITER_BYTES)
-    written = 0
-    for chunk in chunks:
-        if replace:
-            writer.delete_documents_by_term("chunk_id", canonical_chunk_id(chunk.chunk_id))
-        writer.add_document(_document(chunk))
-        written += 1
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
-    return written
-
-
-def _document(chunk: PlacedChunk) -> Any:
-    import tantivy
-
-    text = chunk.text.encode("utf-8", "replace")
-    document = tantivy.Document()
-    document.add_text("chunk_id", canonical_chunk_id(chunk.chunk_id))
-    document.add_text("doc_id", chunk.doc_id)
-    document.add_unsigned("position", chunk.position)
-    document.add_bytes("text", text)
-    document.add_text("words", _spread(text.decode("utf-8")))
-    return document
-
-
-def _hit(stored: dict[str, list[Any]], score: float) -> CorpusHit:
-    return CorpusHit(
-        stored["chunk_id"][0],
-        stored["doc_id"][0],
-        int(stored["position"][0]),
-        bytes(stored["text"][0]).decode("utf-8"),
-        float(score),
-    )
-
-
-def _term(field: str, value: str) -> Any:
-    import tantivy
-
-    return tantivy.Query.term_query(_schema(), field, value, index_option="basic")
-
-
-def _analysed(text: str) -> list[str]:
-    terms: list[str] = _analyser().analyze(_spread(text.encode("utf-8", "replace").decode("utf-8")))
-    return terms
-
-
-def _spread(text: str) -> str:
-    """Set every CJK character apart: those scripts write no spaces, and a whole clause would become one word."""
-    return _CJK.sub(r" \1 ", unicodedata.normalize("NFC", text))
-
-
-@cache
-def _analyser() -> Any:
-    import tantivy
-
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    builder = builder.filter(tantivy.Filter.remove_long(60)).filter(tantivy.Filter.lowercase())
-    return builder.filter(tantivy.Filter.ascii_fold()).filter(tantivy.Filter.stemmer("english")).build()
-
-
-@cache
-def _schema() -> Any:
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("chunk_id", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("doc_id", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("position", stored=True, indexed=True, fast=True)
-    builder.add_bytes_field("text", stored=True)  # bytes: kept for reading, never tokenised as one giant term
-    builder.add_text_field("words", stored=False, tokenizer_name="folded", index_option="freq")
-    return builder.build()

@@ -10,7 +10,8 @@ from evalsets.items import Mode
 from evalsets.refusals import RefusalKind, detect_refusal
 from evalsets.words import content_words, numbers, phrase_in, sentences, token_text
 from ingest.candidates import CandidateTurn
-from ingest.corpus_index import CorpusHit, CorpusIndex
+from ingest.corpus_documents import CorpusHit
+from ingest.corpus_index import CorpusIndex
 
 MODE_WORDS = {
     Mode.RETRIEVAL_MISS: "retrieval miss",

@@ -18,7 +18,8 @@ from evalsets.chunks import chunk_text_hash
 from evalsets.errors import ErrataError
 from evalsets.items import GoldChunk
 from ingest.candidates import CandidateTurn
-from ingest.corpus_index import CorpusHit, CorpusIndex, keep_current
+from ingest.corpus_documents import CorpusHit
+from ingest.corpus_index import CorpusIndex, keep_current
 from ingest.log_store import LogStore
 
 FACT_SEPARATOR = " | "
