@@ -4,15 +4,15 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
 from curation_app.labels import SETTLING_KINDS, DecisionKind, LabelContent, LabelEvent, screen_token
 from curation_app.review_claims import claim, release
-from curation_app.review_groups import GroupOffer, close_members, closed_together, group_offer, open_members
+from curation_app.review_groups import close_members, closed_together, group_offer, open_members
+from curation_app.review_items import ClaimLostError, Decision, DraftSaved, ReviewItem
 from curation_app.review_queue import QueueFilter, available_query, browsing_query
 from curation_app.review_reader import ReviewReader
 from curation_app.review_rows import (
@@ -31,59 +31,12 @@ from curation_app.review_rows import (
     starting_point,
     write_draft,
 )
-from evalsets.errors import BadInputError, ErrataError
-from evalsets.items import Author, AuthorKind, Mode, Source
+from evalsets.errors import BadInputError
+from evalsets.items import Mode, Source
 from ingest.candidates import Candidate
 
 _writing: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """One writer at a time in this process: reviewers who want the same next item queue up instead of conflicting."""
-
-
-class ClaimLostError(ErrataError):
-    """Someone else holds the item by now; what was typed is kept as a draft."""
-
-
-class ReviewItem(NamedTuple):
-    """A candidate as one reviewer sees it; `token` names this showing of it."""
-
-    candidate: Candidate
-    case_source: Source
-    draft: LabelContent
-    token: str
-    held_by: str
-    """Who else holds it; empty when this reviewer does."""
-    saved_at: datetime | None
-    decision: LabelEvent | None
-    """This reviewer's current decision, if there is one."""
-    undoable: LabelEvent | None
-    """What an undo of this reviewer would take back."""
-    offer: GroupOffer | None = None
-    """The group of what was just labelled, when others of it still wait."""
-
-
-class Decision(NamedTuple):
-    """What a reviewer decided on one showing of a candidate."""
-
-    candidate_id: str
-    reviewer: str
-    kind: DecisionKind
-    content: LabelContent
-    token: str
-    """Of the showing; a second decision with the same token adds nothing."""
-    author_kind: AuthorKind = AuthorKind.HUMAN
-    undoes: str = ""
-
-    @property
-    def author(self) -> Author:
-        """Who decided."""
-        return Author(name=self.reviewer, kind=self.author_kind)
-
-
-class DraftSaved(NamedTuple):
-    """When a field was written, and who else holds the item, if anyone."""
-
-    saved_at: datetime
-    held_by: str
 
 
 class ReviewStore(ReviewReader):

@@ -9,8 +9,8 @@ import streamlit as st
 
 from curation_app.components.page_text import markdown_text
 from curation_app.labels import LabelContent
+from curation_app.review_items import ReviewItem
 from curation_app.review_queue import QueueFilter
-from curation_app.review_store import ReviewItem
 from curation_app.service.item_lists import ItemAddress
 
 _REVIEWER = "reviewer"

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from curation_app.labels import DecisionKind, LabelContent
-from curation_app.review_store import Decision
+from curation_app.review_items import Decision
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.workspace import Workspace
 from evalsets.items import GoldChunk, Mode

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from curation_app.components.page_text import marked_html, plain_line, safe_html
 from curation_app.labels import LabelContent
-from curation_app.review_store import ReviewItem
+from curation_app.review_items import ReviewItem
 from curation_app.service.labelling import CHUNK_LETTERS
 from evalsets.words import content_words
 from ingest.corpus_documents import CorpusHit

@@ -6,7 +6,7 @@ import streamlit as st
 
 from curation_app.components.modes import MODE_SHAPES
 from curation_app.components.page_text import SHOWN_CHARACTERS, markdown_text, safe_html
-from curation_app.review_store import ReviewItem
+from curation_app.review_items import ReviewItem
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.labelling import Desk, decision_words
 from curation_app.service.overview import Progress

@@ -6,7 +6,7 @@ from typing import Any
 
 from curation_app import session_keys
 from curation_app.labels import DecisionKind, LabelContent
-from curation_app.review_store import ReviewItem
+from curation_app.review_items import ReviewItem
 from curation_app.service.drafting import draft_answer
 from curation_app.service.labelling import Desk, decision_words, facts_from_text
 from curation_app.session_keys import LabelScreen, label_screen

@@ -9,7 +9,7 @@ from curation_app.components.chunk_cards import Card
 from curation_app.components.key_listener import ListenerState, listen
 from curation_app.components.label_actions import DECISION_KEYS, MODE_KEYS
 from curation_app.components.page_text import markdown_text, safe_html
-from curation_app.review_store import ReviewItem
+from curation_app.review_items import ReviewItem
 from curation_app.service.evidence import (
     MODE_MEANINGS,
     MODE_WORDS,

@@ -10,7 +10,7 @@ from curation_app.components import session_view
 from curation_app.components.modes import MODE_SHAPES
 from curation_app.components.page_text import markdown_text, safe_html
 from curation_app.labels import LabelContent, LabelEvent
-from curation_app.review_store import ReviewItem
+from curation_app.review_items import ReviewItem
 from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.labelling import Desk, facts_as_text
 from curation_app.service.reviewing import NOT_A_FAILURE, AgreementReport, Disagreement, settle, verdict_of

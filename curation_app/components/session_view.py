@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from curation_app.components.page_text import marked_html, safe_html
-from curation_app.review_store import ReviewItem
+from curation_app.review_items import ReviewItem
 from curation_app.service.evidence import unsupported_sentences
 from curation_app.service.labelling import TurnPlace, session_turns
 from ingest.candidates import Candidate, CandidateTurn

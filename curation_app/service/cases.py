@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field, ValidationError
 
 from curation_app.labels import DecisionKind, LabelContent, label_blockers
-from curation_app.review_store import Decision
+from curation_app.review_items import Decision
 from curation_app.service.labelling import Desk
 from evalsets.chunks import canonical_chunk_id, chunk_text_hash
 from evalsets.errors import BadInputError, FaultsError

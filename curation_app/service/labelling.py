@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation_app.labels import DecisionKind, LabelContent, LabelEvent
+from curation_app.review_items import Decision, DraftSaved, ReviewItem
 from curation_app.review_queue import QueueFilter
-from curation_app.review_store import Decision, DraftSaved, ReviewItem, ReviewStore
+from curation_app.review_store import ReviewStore
 from curation_app.service.evidence import MODE_WORDS, Evidence, contradictions, weigh_evidence
 from curation_app.workspace import Settings, Workspace
 from evalsets.chunks import chunk_text_hash

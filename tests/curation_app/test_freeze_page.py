@@ -4,7 +4,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from curation_app.labels import DecisionKind, LabelContent
-from curation_app.review_store import Decision, ReviewStore
+from curation_app.review_items import Decision
+from curation_app.review_store import ReviewStore
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.items import GoldChunk, Mode

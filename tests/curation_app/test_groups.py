@@ -4,8 +4,9 @@ from datetime import timedelta
 import pytest
 
 from curation_app.labels import SETTLING_KINDS, DecisionKind, LabelContent
+from curation_app.review_items import Decision, ReviewItem
 from curation_app.review_queue import CandidateState, QueueFilter
-from curation_app.review_store import Decision, ReviewItem, ReviewStore
+from curation_app.review_store import ReviewStore
 from evalsets.items import GoldChunk, Mode
 from ingest.candidates import Candidate
 from tests.curation_app.conftest import STARTED_AT

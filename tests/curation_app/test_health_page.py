@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from curation_app import session_keys
 from curation_app.labels import DecisionKind, LabelContent
-from curation_app.review_store import Decision, ReviewStore
+from curation_app.review_items import Decision
+from curation_app.review_store import ReviewStore
 from curation_app.sample import LOG_PATH, MAPPING_PATH
 from curation_app.service.drifting import drift_in_workspace, plan_repair, repair, send_to_review
 from curation_app.service.freezing import freeze_plan, open_freeze_desk, plan_items

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation_app.labels import DecisionKind, LabelContent
+from curation_app.review_items import ClaimLostError, Decision, ReviewItem
 from curation_app.review_queue import QueueFilter
-from curation_app.review_store import ClaimLostError, Decision, ReviewItem, ReviewStore
+from curation_app.review_store import ReviewStore
 from curation_app.workspace import ReviewSettings
 from evalsets.items import GoldChunk, Mode
 

@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from curation_app.components.item_extras import progress_html
 from curation_app.labels import DecisionKind, LabelContent
+from curation_app.review_items import Decision
 from curation_app.review_queue import QueueFilter
-from curation_app.review_store import Decision
 from curation_app.service.drafting import AnswerDraft
 from curation_app.service.labelling import Desk, NeedsAWordError, open_desk
 from curation_app.service.overview import Progress, forget_counts

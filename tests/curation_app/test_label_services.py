@@ -9,8 +9,8 @@ import pytest
 from pydantic_ai.models.test import TestModel
 
 from curation_app.labels import DecisionKind, LabelContent, LabelEvent
+from curation_app.review_items import Decision
 from curation_app.review_queue import QueueFilter
-from curation_app.review_store import Decision
 from curation_app.service.cases import add_cases, read_cases
 from curation_app.service.coding import code_uses, codes_by_mode, merge_codes, split_code
 from curation_app.service.drafting import draft_answer, draft_questions

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from curation_app.labels import DecisionKind, LabelContent
+from curation_app.review_items import ClaimLostError, Decision, ReviewItem
 from curation_app.review_queue import CandidateState, QueueFilter, QueueSort
-from curation_app.review_store import ClaimLostError, Decision, ReviewItem, ReviewStore
+from curation_app.review_store import ReviewStore
 from curation_app.workspace import ReviewSettings
 from evalsets.errors import BadInputError
 from evalsets.items import AuthorKind, GoldChunk, Mode

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 import curation_app
 from curation_app.labels import DecisionKind, LabelContent
-from curation_app.review_store import Decision
+from curation_app.review_items import Decision
 from curation_app.service.labelling import Desk
 from evalsets.items import GoldChunk, Mode
 
