@@ -38,6 +38,8 @@ from ingest.traces.facts import SpanFacts, as_facts, payload_text, plain_payload
 
 SALT_NAME = "salt"
 _SALT_BYTES = 32
+_LONGEST_REJECT = 1 << 17
+"""More than the store keeps of a quarantined record; a whole document may be one, and is not looked through."""
 _KEPT_USER = re.compile(r"\[USER_([0-9a-f]{16})\]")
 
 
@@ -112,7 +114,7 @@ class Redactor:
         return rows
 
     def _reject(self, reject: Reject) -> Reject:
-        raw, reason, user = reject.raw, reject.reason, reject.user_id
+        raw, reason, user = reject.raw[:_LONGEST_REJECT], reject.reason, reject.user_id
         if user:
             stand_in = f"[USER_{self.hash_user(user)}]"
             raw, reason = (_whole_word(user).sub(stand_in, text) for text in (raw, reason))
