@@ -2,12 +2,14 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import duckdb
 
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
 from ingest.settings import QueueSettings
+from ingest.shown_turns import Shown
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import stage_sql
 
@@ -16,19 +18,19 @@ _LOOSE_LOGS = """
 CREATE OR REPLACE TEMP VIEW logs AS
 SELECT i.* FROM interactions AS i
 WHERE EXISTS (
-    SELECT 1 FROM best AS b JOIN interactions AS f ON f.interaction_id = b.interaction_id
+    SELECT 1 FROM unread AS b JOIN interactions AS f ON f.interaction_id = b.interaction_id
     WHERE starts_with(b.session_key, 'user:') AND f.source = i.source AND f.user_id = i.user_id
 )
 """
 _SESSION_TURNS = """
 CREATE OR REPLACE TEMP TABLE session_turns AS
-WITH sessions AS (SELECT DISTINCT source, session_key FROM best),
+WITH sessions AS (SELECT DISTINCT source, session_key FROM unread),
 members AS (
     SELECT i.interaction_id, i.source, i.asked_at, s.session_key
     FROM sessions AS s JOIN interactions AS i ON i.source = s.source AND i.session_id = s.session_key
     UNION ALL
     SELECT i.interaction_id, i.source, i.asked_at, b.session_key
-    FROM best AS b JOIN interactions AS i ON i.interaction_id = b.interaction_id
+    FROM unread AS b JOIN interactions AS i ON i.interaction_id = b.interaction_id
     WHERE b.session_key = concat('single:', b.interaction_id)
     UNION ALL
     SELECT i.interaction_id, i.source, i.asked_at, s.session_key
@@ -44,7 +46,7 @@ FROM members
 _AROUND = """
 CREATE OR REPLACE TEMP TABLE around AS
 SELECT b.interaction_id AS candidate, p.interaction_id, p.place
-FROM best AS b
+FROM unread AS b
 JOIN session_turns AS f
     ON f.interaction_id = b.interaction_id AND f.source = b.source AND f.session_key = b.session_key
 JOIN session_turns AS p ON p.source = f.source AND p.session_key = f.session_key
@@ -69,29 +71,63 @@ LEFT JOIN weights AS w ON w.signal = h.signal
 ORDER BY h.interaction_id, h.score * w.weight DESC, h.signal
 """
 _CANDIDATES = """
-SELECT b.interaction_id, b.source, b.session_key, b.priority, b.sampling_signal, b.probability, i.user_id
-FROM best AS b JOIN interactions AS i USING (interaction_id)
-ORDER BY b.priority DESC, b.interaction_id
+SELECT interaction_id, source, session_key, priority, sampling_signal, probability
+FROM best ORDER BY priority DESC, interaction_id
 """
+_USERS = "SELECT interaction_id, coalesce(user_id, '') FROM interactions SEMI JOIN unread USING (interaction_id)"
+
+
+class Reading(NamedTuple):
+    """The candidates, and the sessions that were read for them."""
+
+    candidates: tuple[Candidate, ...]
+    read: dict[str, Shown]
 
 
 def read_candidates(
+    connection: duckdb.DuckDBPyConnection,
+    engine: SignalEngine,
+    values: Mapping[str, Value],
+    queue: QueueSettings,
+    *,
+    kept: Mapping[str, Shown] | None = None,
+) -> Reading:
+    """Return what stands in `best`, highest priority first, each with `context_turns` of its session on both sides.
+
+    The sessions around the interactions in `kept` are not read again.
+    """
+    kept = kept or {}
+    connection.execute("CREATE OR REPLACE TEMP TABLE known (interaction_id VARCHAR)")
+    if kept:
+        connection.execute("INSERT INTO known SELECT unnest($ids)", {"ids": list(kept)})
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE unread AS SELECT * FROM best ANTI JOIN known USING (interaction_id)"
+    )
+    read = _read_sessions(connection, engine, values, queue)
+    hits = _hits(connection)
+    shown = {**kept, **read}
+    rows = connection.execute(_CANDIDATES).fetchall()
+    return Reading(tuple(_candidate(row, hits[row[0]], shown[row[0]]) for row in rows), read)
+
+
+def _read_sessions(
     connection: duckdb.DuckDBPyConnection, engine: SignalEngine, values: Mapping[str, Value], queue: QueueSettings
-) -> Iterator[Candidate]:
-    """Yield what stands in `best`, highest priority first, each with `context_turns` of its session on both sides."""
+) -> dict[str, Shown]:
+    """Return the sessions around the interactions in `unread`."""
+    users = connection.execute(_USERS).fetchall()
+    if not users:
+        return {}
     connection.execute(_LOOSE_LOGS)
     engine.keep("loose", stage_sql("loose"), values)
     connection.execute(_SESSION_TURNS)
     connection.execute(_AROUND, {"context": queue.context_turns})
     turns = _turns(connection, _chunks(connection))
-    hits = _hits(connection)
     order: dict[str, list[CandidateTurn]] = defaultdict(list)
     for candidate, turn in connection.execute(
         "SELECT candidate, interaction_id FROM around ORDER BY candidate, place"
     ).fetchall():
         order[candidate].append(turns[turn])
-    for row in connection.execute(_CANDIDATES).fetchall():
-        yield _candidate(row, hits[row[0]], order[row[0]])
+    return {interaction_id: Shown(user_id, tuple(order[interaction_id])) for interaction_id, user_id in users}
 
 
 def candidate_id(interaction_id: str) -> str:
@@ -99,21 +135,19 @@ def candidate_id(interaction_id: str) -> str:
     return "c" + hashlib.sha256(interaction_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _candidate(row: tuple[object, ...], hits: list[SignalHit], turns: list[CandidateTurn]) -> Candidate:
-    interaction_id, source, session_key, priority, sampling_signal, probability, user_id = row
-    return Candidate.model_validate(
-        {
-            "candidate_id": candidate_id(str(interaction_id)),
-            "interaction_id": interaction_id,
-            "source": source,
-            "session_id": session_key,
-            "user_id": user_id or "",
-            "signals": tuple(hits),
-            "priority": priority,
-            "sampling_signal": sampling_signal,
-            "inclusion_probability": probability,
-            "turns": tuple(turns),
-        }
+def _candidate(row: tuple[Any, ...], hits: list[SignalHit], shown: Shown) -> Candidate:
+    interaction_id, source, session_key, priority, sampling_signal, probability = row
+    return Candidate(
+        candidate_id=candidate_id(interaction_id),
+        interaction_id=interaction_id,
+        source=source,
+        session_id=session_key,
+        user_id=shown.user_id,
+        signals=tuple(hits),
+        priority=priority,
+        sampling_signal=sampling_signal,
+        inclusion_probability=probability,
+        turns=shown.turns,
     )
 
 

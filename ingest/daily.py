@@ -61,11 +61,23 @@ GROUP BY ALL
 HAVING count(*) > max(b.questions) // 20000
 """
 _SIGNALS = f"""
-INSERT INTO daily_signals
-SELECT {_DAY}, i.source, i.model, i.prompt_version, h.signal, count(DISTINCT h.interaction_id)
-FROM mined_hits AS h JOIN interactions AS i USING (interaction_id)
+SELECT {_DAY} AS day, i.source, i.model, i.prompt_version, h.signal, count(DISTINCT h.interaction_id) AS turns
+FROM {{hits}} AS h JOIN {{turns}} AS i USING (interaction_id)
 GROUP BY ALL
 """  # noqa: S608 - our own expression
+_MOVED_SIGNALS = f"""
+CREATE OR REPLACE TEMP TABLE moved_signals AS
+SELECT day, source, model, prompt_version, signal, sum(turns)::BIGINT AS turns
+FROM (
+    SELECT * FROM daily_signals
+    UNION ALL BY NAME
+    SELECT * REPLACE (-turns AS turns) FROM ({_SIGNALS.format(hits="{gone}", turns="logs")}) AS gone
+    UNION ALL BY NAME
+    SELECT * FROM ({_SIGNALS.format(hits="{new}", turns="logs")}) AS new
+) AS moved
+GROUP BY ALL
+HAVING sum(turns) > 0
+"""  # noqa: S608 - our own SQL
 _IN_STEP = """
 SELECT kept = seen FROM
     (SELECT [coalesce(sum(interactions), 0), coalesce(sum(thumbs_up), 0), coalesce(sum(thumbs_down), 0)] AS kept
@@ -104,7 +116,14 @@ def rebuild(connection: duckdb.DuckDBPyConnection) -> None:
 def update_signals(connection: duckdb.DuckDBPyConnection) -> None:
     """Count what mining found by day; called when a mining run has kept its findings."""
     connection.execute("DELETE FROM daily_signals")
-    connection.execute(_SIGNALS)
+    connection.execute(f"INSERT INTO daily_signals {_SIGNALS.format(hits='mined_hits', turns='interactions')}")
+
+
+def move_signals(connection: duckdb.DuckDBPyConnection, *, gone: str, new: str) -> None:
+    """Count what mining no longer finds and what it finds anew, two tables of hits in the interactions of `logs`."""
+    connection.execute(_MOVED_SIGNALS.format(gone=gone, new=new))
+    connection.execute("DELETE FROM daily_signals")
+    connection.execute("INSERT INTO daily_signals BY NAME SELECT * FROM moved_signals")
 
 
 def _count_touched_days(connection: duckdb.DuckDBPyConnection) -> None:

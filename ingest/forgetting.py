@@ -65,6 +65,8 @@ _FOLLOWING = (
     "mined_needs",
     "mined_controls",
     "mined_open",
+    "mined_ranks",
+    "mined_late_hits",
     "interactions",
 )
 
@@ -76,6 +78,7 @@ def _delete_leaving(connection: duckdb.DuckDBPyConnection, traces: set[str]) -> 
         connection.execute(
             f"DELETE FROM {table} WHERE interaction_id IN (SELECT interaction_id FROM leaving)"  # noqa: S608 - our names
         )
+    connection.execute("DELETE FROM mined_shown")  # sessions in which others may have spoken too
     connection.execute(
         "DELETE FROM chunk_texts WHERE text_hash NOT IN (SELECT text_hash FROM retrieved WHERE text_hash IS NOT NULL)"
     )

@@ -11,7 +11,6 @@ import duckdb
 from evalsets.errors import ErrataError
 from evalsets.languages import LANGUAGES, guess_language
 from evalsets.words import tokens
-from ingest import daily
 from ingest.candidate_reading import read_candidates
 from ingest.candidates import Candidate
 from ingest.diagnosing import CorpusSearch, diagnosed
@@ -25,13 +24,15 @@ from ingest.mining_state import (
     replace_findings,
     write_state,
 )
+from ingest.mining_sums import rank_anew, sum_up_anew, sum_up_changes
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import Shortlist, shortlist
+from ingest.shortlist import RANKS, set_weights, shortlist
+from ingest.shown_turns import keep_turns, kept_turns, manner_of_showing
 from ingest.signals.duckdb_engine import DuckDBSignals
-from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of, union_of
+from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of
 
 MEMORY_LIMIT = "1200MB"
-MINING_VERSION = "2"
+MINING_VERSION = "3"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
 _RETRIEVED_TEXTS = """
@@ -128,34 +129,58 @@ def _mine(
     read, shared = connection.execute(
         "SELECT (SELECT count(*) FROM logs), (SELECT count(*) FROM giants WHERE is_shared)"
     ).fetchall()[0]
+    set_weights(connection, queue)
+    state = {
+        "fingerprint": fingerprint,
+        "ingest_id": str(newest),
+        "has_shared": "1" if shared else "0",
+        "total": str(total),
+        "languages": " ".join(languages),
+        "weights": queue.model_dump_json(include={"weights"}),
+        "shown": manner_of_showing(connection, queue.context_turns),
+    }
     connection.begin()
-    replace_findings(connection, is_incremental=is_incremental)
-    if is_incremental and before.get("total") != str(total - _written_after(connection, int(before["ingest_id"]))):
-        forget_findings(connection)
-    write_state(
-        connection,
-        {
-            "fingerprint": fingerprint,
-            "ingest_id": str(newest),
-            "has_shared": "1" if shared else "0",
-            "total": str(total),
-            "languages": " ".join(languages),
-        },
-    )
-    daily.update_signals(connection)
+    _store_findings(connection, engine, what, before=before if is_incremental else {}, state=state)
     connection.commit()
     notes = (*_notes(connection, now), *_sample_notes(total, signals))
-    _gather_all_hits(connection, engine, what)
+    flagged, by_signal = _counts(connection)
+    _gather_ranks(connection)
     best = shortlist(connection, queue)
+    reading = read_candidates(connection, engine, what.values, queue, kept=kept_turns(connection))
+    keep_turns(connection, reading.read)
     return MiningReport(
         interactions=total,
         read=read,
-        flagged=best.flagged,
-        by_signal=_by_signal(connection),
-        notes=(*notes, *_cut_notes(best, queue)),
+        flagged=flagged,
+        by_signal=by_signal,
+        notes=(*notes, *_cut_notes(flagged - best.kept, queue)),
         is_incremental=is_incremental,
-        candidates=tuple(read_candidates(connection, engine, what.values, queue)),
+        candidates=reading.candidates,
     )
+
+
+def _store_findings(
+    connection: duckdb.DuckDBPyConnection,
+    engine: DuckDBSignals,
+    what: Plan,
+    *,
+    before: Mapping[str, str],
+    state: Mapping[str, str],
+) -> None:
+    """Keep what this run found; `before` is the state that an incremental run began with, empty for a full one."""
+    replace_findings(connection, is_incremental=bool(before))
+    left = int(state["total"]) - _written_after(connection, int(before["ingest_id"])) if before else -1
+    if before and before["total"] == str(left):
+        sum_up_changes(connection, engine, what.late, what.values)
+        if before["weights"] != state["weights"]:
+            rank_anew(connection)
+        if before["shown"] != state["shown"]:
+            connection.execute("DELETE FROM mined_shown")
+    else:
+        if before:
+            forget_findings(connection)
+        sum_up_anew(connection, engine, what.late, what.values)
+    write_state(connection, state)
 
 
 def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, after_ingest: int | None) -> None:
@@ -168,17 +193,21 @@ def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, after_ing
     choose_changed_logs(connection, after_ingest=after_ingest, window_us=int(what.values["rephrase_window_us"]))
 
 
-def _gather_all_hits(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:
-    """Leave the table `all_hits`: what every run found, and what signals over the whole log add to it now."""
-    connection.execute("DROP TABLE IF EXISTS needs")
-    connection.execute("CREATE OR REPLACE TEMP VIEW needs AS SELECT * FROM mined_needs")
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM mined_hits")  # noqa: S608 - our own column names
-    if what.late:
-        engine.keep("late_hits", union_of(what.late), what.values)
-        connection.execute(
-            f"CREATE OR REPLACE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM mined_hits "  # noqa: S608 - our own column names
-            f"UNION ALL SELECT {HIT_COLUMNS} FROM late_hits"
-        )
+def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:
+    """Leave `all_hits`, what any signal found, and `ranks`, where what was found late counts as well."""
+    connection.execute(
+        f"CREATE OR REPLACE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM mined_hits "  # noqa: S608 - our own column names
+        f"UNION ALL SELECT {HIT_COLUMNS} FROM mined_late_hits"
+    )
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE raised_late AS SELECT DISTINCT interaction_id FROM mined_late_hits"
+    )
+    late = RANKS.format(hits="(SELECT * FROM all_hits SEMI JOIN raised_late USING (interaction_id))")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE late_ranks AS {late}")
+    connection.execute(
+        "CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks ANTI JOIN raised_late USING (interaction_id) "
+        "UNION ALL BY NAME SELECT * FROM late_ranks"
+    )
 
 
 def _languages(connection: duckdb.DuckDBPyConnection, total: int) -> tuple[str, ...]:
@@ -207,12 +236,15 @@ def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _by_signal(connection: duckdb.DuckDBPyConnection) -> tuple[SignalCount, ...]:
+def _counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, tuple[SignalCount, ...]]:
+    """Return how many interactions any signal flagged, and how many each did; what is found late was flagged before."""
     rows = connection.execute(
+        "SELECT signal, flagged, weak FROM mined_counts UNION ALL "
         "SELECT signal, count(DISTINCT interaction_id), count(DISTINCT interaction_id) FILTER (is_weak) "
-        "FROM all_hits GROUP BY signal ORDER BY signal"
+        "FROM mined_late_hits GROUP BY signal ORDER BY signal"
     ).fetchall()
-    return tuple(SignalCount(*row) for row in rows)
+    flagged = sum(count for signal, count, _ in rows if not signal)
+    return flagged, tuple(SignalCount(*row) for row in rows if row[0] and row[1])
 
 
 def _notes(connection: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
@@ -258,8 +290,7 @@ def _sample_notes(total: int, signals: SignalSettings) -> list[str]:
     return [f"Ungrounded answers were looked for in {sampled} (signals.ungrounded_rows)."]
 
 
-def _cut_notes(best: Shortlist, queue: QueueSettings) -> list[str]:
-    left = best.flagged - best.kept
+def _cut_notes(left: int, queue: QueueSettings) -> list[str]:
     if left <= 0:
         return []
     taken = f"{queue.limit:,} turns and {queue.per_session} of a session"

@@ -83,16 +83,13 @@ def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: 
 
 
 def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
-    """Put what was found in `logs` in the place of what was known of them."""
+    """Put what was found in `logs` in the place of what was known of them.
+
+    An incremental run leaves what went in `hits_gone` and so on, and what came in `hits_new` and so on.
+    """
     for table in _FOUND:
         if is_incremental:
-            connection.execute(
-                f"DELETE FROM mined_{table} WHERE interaction_id IN (SELECT interaction_id FROM logs WHERE is_settled)"  # noqa: S608 - our own table names
-            )
-            connection.execute(
-                f"INSERT INTO mined_{table} SELECT f.* FROM {table} AS f "  # noqa: S608 - our own table names
-                "SEMI JOIN (SELECT interaction_id FROM logs WHERE is_settled) AS s USING (interaction_id)"
-            )
+            _move(connection, table)
         else:
             connection.execute(f"DELETE FROM mined_{table}")  # noqa: S608 - our own table names
             connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}")  # noqa: S608 - our own table names
@@ -100,6 +97,15 @@ def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: b
     if not is_incremental:
         connection.execute("DELETE FROM mined_baselines")
         connection.execute("INSERT INTO mined_baselines SELECT * FROM baselines")
+
+
+def _move(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    settled = "SEMI JOIN (SELECT interaction_id FROM logs WHERE is_settled) AS s USING (interaction_id)"
+    for name, found in (("gone", f"mined_{table}"), ("new", table)):
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {table}_{name} AS SELECT f.* FROM {found} AS f {settled}")  # noqa: S608 - our own table names
+    gone = f"SELECT interaction_id FROM {table}_gone"  # noqa: S608 - our own table names
+    connection.execute(f"DELETE FROM mined_{table} WHERE interaction_id IN ({gone})")  # noqa: S608 - our own table names
+    connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}_new")  # noqa: S608 - our own table names
 
 
 def _replace_open(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:

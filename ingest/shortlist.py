@@ -9,30 +9,34 @@ from ingest.signals.registry import all_signals
 
 CONTROL = "control"
 
+RANKS = """
+SELECT
+    h.interaction_id,
+    any_value(h.source) AS source,
+    any_value(h.session_key) AS session_key,
+    round(1 - exp(sum(ln(1 - least(0.999, h.score * w.weight)))), 6) AS raised,
+    first(h.signal ORDER BY h.score * w.weight DESC, h.signal) AS sampling_signal
+FROM {hits} AS h JOIN weights AS w ON w.signal = h.signal
+WHERE w.weight > 0
+GROUP BY h.interaction_id
+"""
+"""The rank of each interaction in `hits`: rounded, so that it does not depend on the order of the hits."""
+# A part of the best suffices, as a rule: whoever stands before one of them in its session stands among them too.
 _BEST = """
 CREATE OR REPLACE TEMP TABLE best AS
-WITH weighed AS (
-    SELECT
-        h.interaction_id,
-        any_value(h.source) AS source,
-        any_value(h.session_key) AS session_key,
-        1 - exp(sum(ln(1 - least(0.999, h.score * w.weight)))) AS raised,
-        first(h.signal ORDER BY h.score * w.weight DESC, h.signal) AS sampling_signal
-    FROM all_hits AS h JOIN weights AS w ON w.signal = h.signal
-    WHERE w.weight > 0
-    GROUP BY h.interaction_id
-),
+WITH top AS (SELECT * FROM ranks ORDER BY raised DESC, interaction_id LIMIT $reach),
 ranked AS (
     SELECT *, row_number() OVER (PARTITION BY source, session_key ORDER BY raised DESC, interaction_id) AS place
-    FROM weighed
+    FROM top
 )
-SELECT interaction_id, source, session_key, round(raised, 6) AS priority, sampling_signal,
-    1.0::DOUBLE AS probability
+SELECT interaction_id, source, session_key, raised AS priority, sampling_signal, 1.0::DOUBLE AS probability
 FROM ranked
 WHERE place <= $per_session
 ORDER BY raised DESC, interaction_id
 LIMIT $limit
 """
+_REACH = 4
+"""How many times the limit is looked at before all are."""
 _CONTROLS = """
 INSERT INTO best
 SELECT c.interaction_id, c.source, c.session_key, 0, 'control', c.probability
@@ -41,24 +45,33 @@ FROM mined_controls AS c ANTI JOIN all_hits AS h ON h.interaction_id = c.interac
 
 
 class Shortlist(NamedTuple):
-    """How many interactions were flagged, and how many of them and of the controls stand in the table `best`."""
+    """How many flagged interactions and how many controls stand in the table `best`."""
 
-    flagged: int
     kept: int
     controls: int
 
 
-def shortlist(connection: duckdb.DuckDBPyConnection, queue: QueueSettings) -> Shortlist:
-    """Leave the table `best` from `all_hits`: the highest priorities, at most `per_session` a session, and controls."""
+def set_weights(connection: duckdb.DuckDBPyConnection, queue: QueueSettings) -> None:
+    """Leave the table `weights`, which ranks are reckoned with."""
     connection.execute("CREATE OR REPLACE TEMP TABLE weights (signal VARCHAR, weight DOUBLE)")
     connection.executemany(
         "INSERT INTO weights VALUES (?, ?)", [[signal.name, queue.weight(signal.name)] for signal in all_signals()]
     )
-    connection.execute(_BEST, {"per_session": queue.per_session, "limit": queue.limit})
-    kept = _count(connection, "SELECT count(*) FROM best")
+
+
+def shortlist(connection: duckdb.DuckDBPyConnection, queue: QueueSettings) -> Shortlist:
+    """Leave the table `best` from `ranks`: the highest priorities, at most `per_session` a session, and controls."""
+    reach = queue.limit * _REACH
+    kept = _keep_best(connection, queue, reach)
+    if kept < queue.limit and (ranked := _count(connection, "SELECT count(*) FROM ranks")) > reach:
+        kept = _keep_best(connection, queue, ranked)
     connection.execute(_CONTROLS)
-    flagged = _count(connection, "SELECT count(DISTINCT interaction_id) FROM all_hits")
-    return Shortlist(flagged, kept, _count(connection, "SELECT count(*) FROM best") - kept)
+    return Shortlist(kept, _count(connection, "SELECT count(*) FROM best") - kept)
+
+
+def _keep_best(connection: duckdb.DuckDBPyConnection, queue: QueueSettings, reach: int) -> int:
+    connection.execute(_BEST, {"per_session": queue.per_session, "limit": queue.limit, "reach": reach})
+    return _count(connection, "SELECT count(*) FROM best")
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:

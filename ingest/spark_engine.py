@@ -29,7 +29,8 @@ SELECT interaction_id, source, session_key, raised
 FROM (
     SELECT *, row_number() OVER (PARTITION BY source, session_key ORDER BY raised DESC, interaction_id) AS place
     FROM (
-        SELECT interaction_id, source, session_key, 1 - exp(sum(ln(1 - least(0.999D, score * weight)))) AS raised
+        SELECT interaction_id, source, session_key,
+            round(1 - exp(sum(ln(1 - least(0.999D, score * weight)))), 6) AS raised
         FROM (
             SELECT h.*, w.weight FROM all_hits AS h JOIN weights AS w ON w.signal = h.signal WHERE w.weight > 0
         ) AS weighed

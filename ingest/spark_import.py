@@ -8,7 +8,7 @@ from evalsets.errors import BadInputError
 from ingest.candidate_reading import read_candidates
 from ingest.candidates import Candidate
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import shortlist
+from ingest.shortlist import RANKS, set_weights, shortlist
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import HIT_COLUMNS, idle_gap_us
 
@@ -43,6 +43,8 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET VARIABLE folder = ?", [str(folder)])
         connection.execute(_TABLES)
+        set_weights(connection, queue)
+        connection.execute(f"CREATE TEMP TABLE ranks AS {RANKS.format(hits='all_hits')}")
         shortlist(connection, queue)
         engine = DuckDBSignals(connection, signals)
-        return list(read_candidates(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue))
+        return list(read_candidates(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue).candidates)

@@ -1,0 +1,95 @@
+"""A run over a little more of the log finds what a full run finds, whatever it left as it was."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.log_store import LogStore
+from ingest.mining import MiningReport, mine
+from ingest.settings import QueueSettings, SignalSettings
+from tests.bench.mining_log import build
+from tests.ingest.conversations import NOW, START, add_turns, closing_turn, store_of, turn
+
+KEPT = ("mined_hits", "mined_needs", "mined_ranks", "mined_late_hits", "mined_counts", "mined_open", "daily_signals")
+FIRST, ALL = 2_000, 2_200
+SIGNALS = SignalSettings(disabled=("slow", "costly"))
+"""What is usual for a model is as of the last full run, so what stands out from it may differ a little afterwards."""
+
+
+def kept(store: LogStore) -> dict[str, list[Any]]:
+    with store.unit() as connection:
+        return {
+            table: connection.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()  # noqa: S608 - our own table names
+            for table in KEPT
+        }
+
+
+def found(report: MiningReport) -> tuple[Any, ...]:
+    return report.flagged, report.by_signal, report.candidates
+
+
+@pytest.fixture
+def large_store(tmp_path: Path) -> LogStore:
+    store = LogStore(tmp_path / "logs.duckdb")
+    build(store, 0, FIRST, ingest_id=1)
+    mine(store, SIGNALS)
+    return store
+
+
+def test_after_more_of_the_log_all_that_is_kept_and_handed_on_is_as_after_a_full_run(large_store: LogStore) -> None:
+    build(large_store, FIRST, ALL, ingest_id=2)
+    again, sums = mine(large_store, SIGNALS), kept(large_store)
+    assert again.is_incremental
+    assert again.read < ALL / 2
+    whole = mine(large_store, SIGNALS, full=True)
+    assert found(again) == found(whole)
+    assert sums == kept(large_store)
+
+
+def test_votes_for_old_turns_and_users_who_went_leave_all_as_after_a_full_run(large_store: LogStore) -> None:
+    with large_store.unit() as connection:
+        connection.execute(
+            "UPDATE interactions SET feedback = -1, ingest_id = 2 WHERE interaction_id IN "
+            "(SELECT interaction_id FROM interactions ORDER BY interaction_id LIMIT 5)"
+        )
+        connection.execute(
+            "DELETE FROM interactions WHERE user_id IN (SELECT user_id FROM interactions "
+            "SEMI JOIN mined_hits USING (interaction_id) WHERE ingest_id = 1 ORDER BY user_id LIMIT 5)"
+        )
+    again, sums = mine(large_store, SIGNALS), kept(large_store)
+    assert again.is_incremental
+    assert found(again) == found(mine(large_store, SIGNALS, full=True))
+    assert sums == kept(large_store)
+
+
+def test_other_weights_change_the_order_without_the_log_being_read_again(large_store: LogStore) -> None:
+    heavy = QueueSettings(weights={"regenerated": 0.99, "rephrased": 0.01})
+    again = mine(large_store, SIGNALS, queue=heavy)
+    assert again.is_incremental
+    assert again.candidates[0].sampling_signal != "rephrased"
+    assert found(again) == found(mine(large_store, SIGNALS, queue=heavy, full=True))
+
+
+def test_less_of_a_session_is_shown_when_less_is_asked_for(large_store: LogStore) -> None:
+    narrow = mine(large_store, SIGNALS, queue=QueueSettings(context_turns=1))
+    assert narrow.is_incremental
+    assert max(len(candidate.turns) for candidate in narrow.candidates) == 3
+
+
+def test_a_need_that_becomes_frequent_with_new_turns_is_flagged_where_it_was_asked_before(tmp_path: Path) -> None:
+    def asked(n: int, ingest_id: int) -> dict[str, object]:
+        when = START + timedelta(minutes=n)
+        return turn(n, "Where is the key?", "", session_id=f"s{n}", user_id=f"u{n}", asked_at=when, ingest_id=ingest_id)
+
+    store = store_of(tmp_path, [asked(1, 1), asked(2, 1), closing_turn()])
+    assert "frequent" not in {count.signal for count in mine(store, now=NOW).by_signal}
+    add_turns(store, [asked(n, 2) for n in (3, 4, 5)])
+    again = mine(store, now=NOW)
+    first = next(each for each in again.candidates if each.interaction_id == "log:001")
+    assert again.is_incremental
+    assert [hit.reason for hit in first.signals if hit.signal == "frequent"] == [
+        "5 users asked this 5 times without a good answer."
+    ]
+    assert found(again) == found(mine(store, now=NOW, full=True))
