@@ -11,7 +11,7 @@ import duckdb
 from evalsets.errors import ErrataError
 from evalsets.languages import LANGUAGES, guess_language
 from evalsets.words import tokens
-from ingest.candidate_reading import read_candidates
+from ingest.candidate_reading import Place, Shortcut, read_candidates
 from ingest.candidates import Candidate
 from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
@@ -20,6 +20,7 @@ from ingest.mining_state import (
     choose_all_logs,
     choose_changed_logs,
     forget_findings,
+    open_from,
     read_state,
     replace_findings,
     write_state,
@@ -32,13 +33,13 @@ from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of
 
 MEMORY_LIMIT = "1200MB"
-MINING_VERSION = "3"
+MINING_VERSION = "4"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
 _RETRIEVED_TEXTS = """
 CREATE OR REPLACE TEMP VIEW retrieved_texts AS
 SELECT r.interaction_id, coalesce(t.text, c.text) AS text
-FROM retrieved AS r
+FROM {retrieved} AS r
 LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
 WHERE coalesce(t.text, c.text) IS NOT NULL
@@ -124,7 +125,7 @@ def _mine(
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
     engine = DuckDBSignals(connection, signals)
-    _choose_logs(connection, what, after_ingest=int(before["ingest_id"]) if is_incremental else None)
+    _choose_logs(connection, what, before=before if is_incremental else {})
     find_hits(engine, what, ready={"baselines"} if is_incremental else ())
     read, shared = connection.execute(
         "SELECT (SELECT count(*) FROM logs), (SELECT count(*) FROM giants WHERE is_shared)"
@@ -137,6 +138,7 @@ def _mine(
         "total": str(total),
         "languages": " ".join(languages),
         "weights": queue.model_dump_json(include={"weights"}),
+        "open_from": str(open_from(connection)),
         "shown": manner_of_showing(connection, queue.context_turns),
     }
     connection.begin()
@@ -146,7 +148,8 @@ def _mine(
     flagged, by_signal = _counts(connection)
     _gather_ranks(connection)
     best = shortlist(connection, queue)
-    reading = read_candidates(connection, engine, what.values, queue, kept=kept_turns(connection))
+    shortcut = Shortcut(kept_turns(connection), _CHANGED) if is_incremental else None
+    reading = read_candidates(connection, engine, what.values, queue, shortcut=shortcut)
     keep_turns(connection, reading.read)
     return MiningReport(
         interactions=total,
@@ -183,14 +186,23 @@ def _store_findings(
     write_state(connection, state)
 
 
-def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, after_ingest: int | None) -> None:
+def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: Mapping[str, str]) -> None:
     connection.execute("CREATE OR REPLACE TEMP VIEW all_logs AS SELECT * FROM interactions")
-    connection.execute(_RETRIEVED_TEXTS)
-    if after_ingest is None:
+    if not before:
+        connection.execute(_RETRIEVED_TEXTS.format(retrieved="retrieved"))
         choose_all_logs(connection)
         return
     connection.execute("CREATE OR REPLACE TEMP TABLE baselines AS SELECT * FROM mined_baselines")
-    choose_changed_logs(connection, after_ingest=after_ingest, window_us=int(what.values["rephrase_window_us"]))
+    choose_changed_logs(
+        connection,
+        after_ingest=int(before["ingest_id"]),
+        open_from=int(before["open_from"]),
+        window_us=int(what.values["rephrase_window_us"]),
+    )
+    connection.execute(_RETRIEVED_TEXTS.format(retrieved=_CHANGED.retrieved))
+
+
+_CHANGED = Place("changed_logs", "changed_retrieved")
 
 
 def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:

@@ -10,6 +10,7 @@ SELECT interaction_id, source, session_id, user_id, asked_at FROM interactions W
 UNION
 SELECT i.interaction_id, i.source, i.session_id, i.user_id, i.asked_at
 FROM interactions AS i JOIN mined_open AS o ON o.interaction_id = i.interaction_id
+WHERE i.asked_at >= make_timestamptz($open_from) OR $open_from = 0
 """
 _TOUCHED = """
 CREATE OR REPLACE TEMP TABLE touched_sessions AS
@@ -59,6 +60,10 @@ SELECT i.*, c.is_settled
 FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
 WHERE i.rowid BETWEEN $first AND $last
 """
+_RETRIEVED = """
+CREATE OR REPLACE TEMP TABLE changed_retrieved AS
+SELECT r.* FROM retrieved AS r SEMI JOIN changed_logs USING (interaction_id)
+"""
 _FOUND = ("hits", "needs", "controls")
 
 
@@ -67,9 +72,14 @@ def choose_all_logs(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT *, true AS is_settled FROM interactions")
 
 
-def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: int, window_us: int) -> None:
-    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them."""
-    connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest})
+def choose_changed_logs(
+    connection: duckdb.DuckDBPyConnection, *, after_ingest: int, open_from: int, window_us: int
+) -> None:
+    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them.
+
+    The table `changed_logs` holds the same, and `changed_retrieved` what was retrieved for it.
+    """
+    connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest, "open_from": open_from})
     connection.execute(_TOUCHED)
     for ring in (1, 2):
         connection.execute(_MOMENTS, {"window_us": window_us, "ring": ring})
@@ -80,6 +90,7 @@ def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: 
     first, last = connection.execute(bounds).fetchall()[0]
     connection.execute(_LOGS, {"first": first, "last": last})
     connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM changed_logs")
+    connection.execute(_RETRIEVED)
 
 
 def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
@@ -114,6 +125,12 @@ def _replace_open(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool
     else:
         connection.execute("DELETE FROM mined_open")
     connection.execute("INSERT INTO mined_open SELECT interaction_id FROM turns WHERE ends_open OR next_ends_open")
+
+
+def open_from(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return the time in microseconds from which on turns of open sessions were asked."""
+    query = "SELECT coalesce(min(coalesce(asked_us, 0)), 0) FROM turns WHERE ends_open OR next_ends_open"
+    return int(connection.execute(query).fetchall()[0][0])
 
 
 def forget_findings(connection: duckdb.DuckDBPyConnection) -> None:

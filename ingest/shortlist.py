@@ -24,7 +24,10 @@ GROUP BY h.interaction_id
 # A part of the best suffices, as a rule: whoever stands before one of them in its session stands among them too.
 _BEST = """
 CREATE OR REPLACE TEMP TABLE best AS
-WITH top AS (SELECT * FROM ranks ORDER BY raised DESC, interaction_id LIMIT $reach),
+WITH floor AS (
+    SELECT coalesce(min(raised), 0) AS raised FROM (SELECT raised FROM ranks ORDER BY raised DESC LIMIT $reach)
+),
+top AS (SELECT r.* FROM ranks AS r, floor AS f WHERE r.raised >= f.raised),
 ranked AS (
     SELECT *, row_number() OVER (PARTITION BY source, session_key ORDER BY raised DESC, interaction_id) AS place
     FROM top
