@@ -50,8 +50,10 @@ class TextBook:
             elif text is None:
                 hashes[key] = None
             else:
-                hashes[key] = text_hash = chunk_text_hash(text)
+                text_hash = chunk_text_hash(text)
+                # The text first: a reader that sees the hash may hand on its block at once.
                 self._new.put((text_hash, shown or ""))
+                hashes[key] = text_hash
 
     def known(self) -> dict[int, str | None]:
         """Return the hashes, begun anew when there are too many; each reader keeps to what it was given."""
