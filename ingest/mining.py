@@ -1,7 +1,6 @@
 """Mine the log store: run the signals over what is new, keep what they found, and hand the best to review."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -9,12 +8,11 @@ from typing import NamedTuple
 import duckdb
 
 from evalsets.errors import ErrataError
-from evalsets.languages import LANGUAGES, guess_language
-from evalsets.words import tokens
 from ingest.candidate_reading import Place, Shortcut, read_candidates
 from ingest.candidates import Candidate
 from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
+from ingest.log_languages import languages_of
 from ingest.log_store import LogStore
 from ingest.mining_state import (
     choose_all_logs,
@@ -121,7 +119,7 @@ def _mine(
     before = read_state(connection)
     fingerprint = _fingerprint(signals, queue)
     is_incremental = not full and before.get("fingerprint") == fingerprint and before.get("has_shared") == "0"
-    languages = before["languages"].split() if is_incremental else _languages(connection, total)
+    languages = before["languages"].split() if is_incremental else languages_of(connection, total)
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
     engine = DuckDBSignals(connection, signals)
@@ -220,25 +218,6 @@ def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:
         "CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks ANTI JOIN raised_late USING (interaction_id) "
         "UNION ALL BY NAME SELECT * FROM late_ranks"
     )
-
-
-def _languages(connection: duckdb.DuckDBPyConnection, total: int) -> tuple[str, ...]:
-    """Return the languages to look for refusals in: all, or in a large log those that a sample of answers is in."""
-    if total < _LARGE:
-        return LANGUAGES
-    (last,) = connection.execute("SELECT max(rowid) FROM interactions").fetchall()[0]
-    starts = [last * step // _PLACES for step in range(_PLACES)]
-    few = _SAMPLED // _PLACES
-    query = "SELECT substr(answer, 1, 300) FROM interactions WHERE rowid BETWEEN ? AND ?"
-    answers = [row for start in starts for row in connection.execute(query, [start, start + few - 1]).fetchall()]
-    counts = Counter(guess_language(tokens(answer)) for (answer,) in answers if answer)
-    seen = [code for code, count in counts.most_common() if count >= _SAMPLED * _RARE]
-    return tuple(seen) or LANGUAGES[:1]
-
-
-_LARGE, _SAMPLED, _PLACES, _RARE = 300_000, 2_000, 20, 0.005
-"""Interactions from which languages are sampled, how many answers are looked at, from how many places of the log, and
-the share that counts."""
 
 
 def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:

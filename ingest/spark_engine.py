@@ -125,8 +125,9 @@ def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
         ) from error
     builder = SparkSession.builder.appName("errata-mine").config("spark.sql.session.timeZone", "UTC")
     builder = builder.config("spark.sql.adaptive.enabled", "true").config("spark.ui.showConsoleProgress", "false")
-    builder = builder.config("spark.sql.maxPlanStringLength", "4000")
+    builder = builder.config("spark.sql.maxPlanStringLength", "400")
     if master.startswith("local"):
+        builder = builder.config("spark.ui.enabled", "false")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if shuffle_partitions:
         builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions))
