@@ -56,7 +56,9 @@ def _photograph(browser: Browser, url: str, scheme: Any, options: argparse.Names
 
 
 def _page_names() -> list[str]:
-    return sorted(path.stem for path in (ROOT / "curation_app" / "pages").glob("*.py") if path.stem != "__init__")
+    """Name the pages that show something without being told of what, as an item and a list behind a figure are."""
+    names = {path.stem for path in (ROOT / "curation_app" / "pages").glob("*.py")}
+    return sorted(names - {"__init__", "item", "interactions"})
 
 
 def _settle(page: Page) -> None:
