@@ -271,7 +271,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--candidates", type=int, default=20_000)
     parser.add_argument("--chunks", type=int, default=1_000_000)
     parser.add_argument("--presses", type=int, default=30)
-    parser.add_argument("--ingest-rows", type=int, default=1_000_000)
+    parser.add_argument("--ingest-rows", type=int, default=2_500_000)
     return parser.parse_args()
 
 
