@@ -125,6 +125,13 @@ def both_ways(
     return found
 
 
+def assert_same_store(slow: tuple[dict[str, Any], dict[str, Any]], fast: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    """Compare table by table, so that a failure names the one that differs, then the accounts."""
+    for name, found in slow[0].items():
+        assert fast[0][name] == found, name
+    assert fast[1] == slow[1]
+
+
 @pytest.mark.parametrize(
     "written", [APP_MAPPING, IN_RECORD, FEW_FIELDS], ids=["votes apart", "votes in the record", "few fields"]
 )
@@ -141,9 +148,7 @@ def test_reading_fast_gives_the_same_tables_and_account(
     log.write_bytes(b"\n".join([*lines[:30], *(odd_lines() if has_odd_lines else []), *lines[30:]]) + b"\n")
     slow, fast = both_ways(log, parse_mapping(written, "a test"), tmp_path, monkeypatch)
     assert fast_blocks == [True]
-    for name, found in slow[0].items():
-        assert fast[0][name] == found, name
-    assert fast[1] == slow[1]
+    assert_same_store(slow, fast)
 
 
 def test_a_log_that_is_odd_all_over_is_left_to_the_mapping_reader(
@@ -211,9 +216,7 @@ def test_dotted_paths_constants_and_packed_files_are_read_fast_to_the_same_table
     log.write_bytes(PACKERS[packing](b"".join(json.dumps(record).encode() + b"\n" for record in records)))
     slow, fast = both_ways(log, parse_mapping(NESTED, "a test"), tmp_path, monkeypatch)
     assert fast_blocks == [True]
-    for name, found in slow[0].items():
-        assert fast[0][name] == found, name
-    assert fast[1] == slow[1]
+    assert_same_store(slow, fast)
 
 
 def test_a_log_of_many_slices_gives_the_same_tables_and_each_text_once(
@@ -227,6 +230,4 @@ def test_a_log_of_many_slices_gives_the_same_tables_and_each_text_once(
     log.write_bytes(b"\n".join(lines))
     slow, fast = both_ways(log, app_mapping, tmp_path, monkeypatch, workers=2)
     assert fast_blocks.count(True) > 5
-    for name, found in slow[0].items():
-        assert fast[0][name] == found, name
-    assert fast[1] == slow[1]
+    assert_same_store(slow, fast)
