@@ -34,7 +34,6 @@ LEXICAL_FEATURES: Mapping[str, str] = {
     "earlier_content": "content words of the earlier question over 8, at most 1",
     "follows_on": "1 when the later question goes on: what about, another, also, thanks ...",
 }
-RAPIDFUZZ_FEATURES = tuple(LEXICAL_FEATURES)[:3]
 COUNTED_FEATURES = tuple(LEXICAL_FEATURES)[3:]
 MEANING_FEATURES: Mapping[str, str] = {
     "meaning_alike": "cosine of the sentence embeddings",
