@@ -9,6 +9,7 @@ import duckdb
 from ingest import daily
 from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
+from ingest.replacing import delete_interactions
 from ingest.settings import PrivacySettings
 from ingest.span_staging import forget_traces, traces_before, traces_of_user
 
@@ -57,27 +58,14 @@ def forget_before(store: LogStore, moment: datetime) -> Forgotten:
     return Forgotten(*gone, rejects)
 
 
-_FOLLOWING = (
-    "retrieved",
-    "feedback_events",
-    "interaction_aliases",
-    "mined_hits",
-    "mined_needs",
-    "mined_controls",
-    "mined_open",
-    "mined_ranks",
-    "mined_late_hits",
-    "interactions",
-)
-
-
 def _delete_leaving(connection: duckdb.DuckDBPyConnection, traces: set[str]) -> tuple[list[str], int]:
     ids = [row[0] for row in connection.execute("SELECT interaction_id FROM leaving ORDER BY 1").fetchall()]
     native = {interaction_id.partition(":")[2] for interaction_id in ids}
-    for table in _FOLLOWING:
+    for table in ("feedback_events", "interaction_aliases"):
         connection.execute(
             f"DELETE FROM {table} WHERE interaction_id IN (SELECT interaction_id FROM leaving)"  # noqa: S608 - our names
         )
+    delete_interactions(connection, "leaving")
     connection.execute("DELETE FROM mined_shown")  # sessions in which others may have spoken too
     connection.execute(
         "DELETE FROM chunk_texts WHERE text_hash NOT IN (SELECT text_hash FROM retrieved WHERE text_hash IS NOT NULL)"

@@ -26,7 +26,24 @@ WHERE ingest_id = $ingest_id AND interaction_id IN (SELECT DISTINCT unnest(made)
 _OLD_ALIASES = """
 DELETE FROM interaction_aliases WHERE interaction_id IN (SELECT DISTINCT unnest(made) FROM made_before)
 """
-_FOLLOWING = ("retrieved", "mined_hits", "mined_needs", "mined_controls", "mined_open", "interactions")
+_OF_AN_INTERACTION = (
+    "retrieved",
+    "mined_hits",
+    "mined_needs",
+    "mined_controls",
+    "mined_open",
+    "mined_ranks",
+    "mined_late_hits",
+    "interactions",
+)
+
+
+def delete_interactions(connection: duckdb.DuckDBPyConnection, leaving: str) -> None:
+    """Delete the interactions whose ids stand in the table `leaving`, what was retrieved for them and found in them."""
+    for table in _OF_AN_INTERACTION:
+        connection.execute(
+            f"DELETE FROM {table} WHERE interaction_id IN (SELECT interaction_id FROM {leaving})"  # noqa: S608 - our names
+        )
 
 
 def take_back(connection: duckdb.DuckDBPyConnection, before: pa.Table, now: pa.Table, *, ingest_id: int) -> MergeCounts:
@@ -45,10 +62,7 @@ def take_back(connection: duckdb.DuckDBPyConnection, before: pa.Table, now: pa.T
         if counted:
             connection.execute(_ALSO_GONE, {"ingest_id": ingest_id})
         connection.execute(_OLD_ALIASES)
-        for table in _FOLLOWING:
-            connection.execute(
-                f"DELETE FROM {table} WHERE interaction_id IN (SELECT interaction_id FROM taken_back)"  # noqa: S608
-            )
+        delete_interactions(connection, "taken_back")
     finally:
         connection.unregister("made_before")
         connection.unregister("made_now")
