@@ -96,8 +96,7 @@ def keep_summary(report: Report, path: Path) -> RunSummary:
 
 def summary_of(report: Report, path: Path) -> RunSummary:
     """Return the summary of a report that stands at `path`."""
-    outcomes = {item.id: int(item.passed) if item.is_scored else -1 for item in report.items}
-    return _summary_of(_Outline(report, outcomes), path, path.stat().st_mtime_ns)
+    return _summary_of(_outline_of(report), path, path.stat().st_mtime_ns)
 
 
 def _kept_summary(path: Path, mtime_ns: int) -> RunSummary | None:
@@ -148,8 +147,11 @@ def _read_whole(path: Path) -> _Outline:
         outcomes = {item["id"]: int(item["passed"]) if item["is_scored"] else -1 for item in wire["items"]}
         return _Outline(Report.model_validate({**wire, "items": ()}), outcomes)
     except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError):
-        report = Report.load(path)
-        return _Outline(report, {item.id: int(item.passed) if item.is_scored else -1 for item in report.items})
+        return _outline_of(Report.load(path))
+
+
+def _outline_of(report: Report) -> _Outline:
+    return _Outline(report, {item.id: int(item.passed) if item.is_scored else -1 for item in report.items})
 
 
 def _summary_of(outline: _Outline, path: Path, mtime_ns: int) -> RunSummary:
