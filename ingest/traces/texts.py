@@ -8,13 +8,17 @@ from typing import Any
 import orjson
 
 _MISSING = frozenset({"", "null", "__REDACTED__", "redacted-by-litellm", "default-message-value", "{}", "[]"})
-_MISSING_STARTS = frozenset(marker[:1] for marker in _MISSING)
+_MISSING_STARTS = frozenset({*(marker[:1] for marker in _MISSING), "<"})
+_UNREAD_STREAM = re.compile(r"<(?:async_)?(?:generator|coroutine)\b[^<>]*>|<[\w.]+ object at 0x[0-9a-fA-F]+>")
+"""What Python prints for a stream that nobody had read when the span was written, or for any object without a text."""
 _DEEPEST = 8
 _LONGEST_BLANK = 200
 _REPR_TEXT = re.compile(
-    r"""(?:ChatMessage\(.{0,80}?text=|(?:AIMessage(?:Chunk)?\()?content=)('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")[,)\s]""",
+    r"""(?:ChatMessage\(.{0,80}?text=|StopEvent\(result=|(?:(?:AI|Human)Message(?:Chunk)?\()?content=)"""
+    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[.*?\](?=,? additional_kwargs=))[,)\s]""",
     re.DOTALL,
 )
+_REPR_STARTS = ("content=", "HumanMessage", "AIMessage", "ChatMessage(", "StopEvent(")
 _USER_ROLES = frozenset({"user", "human", "humanmessage", "humanmessagechunk"})
 _ASSISTANT_ROLES = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "model", "bot", "chatbot"})
 _OTHER_ROLES = frozenset(
@@ -43,6 +47,7 @@ _NOT_SPEECH = frozenset(
     | {"context", "contexts", "documents", "docs", "chunks", "sources", "source_documents", "source_nodes", "nodes"}
     | {"chat_history", "history", "memory", "system", "system_prompt", "instructions", "template", "tools", "usage"}
     | {"finish_reason", "stop_reason", "scratchpad", "agent_scratchpad", "intermediate_steps", "timestamp"}
+    | {"ev", "start_event", "init_state"}  # of a workflow of LlamaIndex: printed events that start a step
 )
 
 
@@ -52,7 +57,7 @@ def said(value: Any) -> str | None:
         return None
     if value[:1] not in _MISSING_STARTS and not value[:1].isspace():
         return value  # nearly every text, told by its first character
-    if value.strip() in _MISSING:
+    if value.strip() in _MISSING or _UNREAD_STREAM.fullmatch(value.strip()):
         return None
     return None if value[0] == "{" and len(value) < _LONGEST_BLANK and _is_blank_object(value) else value
 
@@ -95,7 +100,7 @@ def answer_in(value: Any) -> str | None:
 def _question(value: Any, depth: int) -> str | None:
     found = parsed(value)
     if isinstance(found, str):
-        return said(found)
+        return said(_unwrapped(found))
     if depth > _DEEPEST:
         return None
     text = None
@@ -120,6 +125,8 @@ def _question_of_list(value: list[Any], depth: int) -> str | None:
     messages = list(messages_in(value))
     if messages:
         return _last(_question_of_object(message, depth + 1) for message in messages)
+    if all(isinstance(inner, str) and inner.startswith(_REPR_STARTS) for inner in value):
+        return _last(_question(inner, depth + 1) for inner in value)  # printed messages, of which the user's comes last
     return _first(_question(inner, depth + 1) for inner in value)
 
 
@@ -138,14 +145,14 @@ def _answer(value: Any, depth: int) -> str | None:
 
 def _unwrapped(text: str) -> str:
     """Return the text inside the Python repr of a message object, as pipelines log what JSON cannot hold."""
-    found = _REPR_TEXT.match(text)
+    found = _REPR_TEXT.match(text) if text.startswith(_REPR_STARTS) else None
     if found is None:
         return text
     try:
         inner = ast.literal_eval(found[1])
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
-    return inner if isinstance(inner, str) else text
+    return inner if isinstance(inner, str) else content_of({"content": inner}) or text
 
 
 def _answer_of_object(value: dict[str, Any], depth: int) -> str | None:

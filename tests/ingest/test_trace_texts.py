@@ -38,13 +38,22 @@ MESSAGES = [
         {"args": ["Where is my invoice?"]},
         {"query_bundle": {"query_str": "Where is my invoice?", "embedding": None}},
         {"whatever": "Where is my invoice?", "user_id": "u1", "locale": "de"},
+        {"m": ["content='Hi' additional_kwargs={}", "content='Where is my invoice?' additional_kwargs={}"]},
+        {"m": ["content=[{'type': 'text', 'text': 'Where is my invoice?'}, {'type': 'image'}] additional_kwargs={}"]},
     ],
 )
 def test_the_last_user_message_is_found_in_every_shape(logged: object) -> None:
     assert question_in(logged) == "Where is my invoice?"
 
 
-@pytest.mark.parametrize("logged", ["", "null", "__REDACTED__", '{"input": ""}', {"input": ""}, [], {}, None, 3, "{}"])
+@pytest.mark.parametrize(
+    "logged",
+    [
+        *("", "null", "__REDACTED__", '{"input": ""}', {"input": ""}, [], {}, None, 3, "{}"),
+        *("<generator object>", "<async_generator object Chain.astream at 0x7f0e1c>", "<app.Reply object at 0x7f0e1c>"),
+        *({"ev": "RetrievedEvent(nodes=[])"}, {"response": "<generator object>"}),
+    ],
+)
 def test_blanks_and_hidden_content_ask_nothing(logged: object) -> None:
     assert question_in(logged) is None
     assert answer_in(logged) is None
