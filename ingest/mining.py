@@ -31,7 +31,7 @@ from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of
 
 MEMORY_LIMIT = "1200MB"
-MINING_VERSION = "4"
+MINING_VERSION = "5"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
 _RETRIEVED_TEXTS = """

@@ -2,10 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 """Language codes with a table; the first is used where nothing tells."""
@@ -13,10 +14,7 @@ LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 
 @dataclass(frozen=True)
 class LanguageTable:
-    """The tables of one language, patterns compiled; every pattern is meant for folded text.
-
-    Patterns may look ahead but not behind: mining reads them with an engine that drops the one and knows no other.
-    """
+    """The tables of one language, patterns compiled; every pattern is meant for folded text."""
 
     code: str
     stopwords: frozenset[str]
@@ -25,8 +23,24 @@ class LanguageTable:
     policy: re.Pattern[str]
     politeness: re.Pattern[str]
     goes_on: re.Pattern[str]
+    concedes: re.Pattern[str]
+    """Opens a sentence whose main clause comes after a comma: while, although."""
     redirect: re.Pattern[str]
+    describes: re.Pattern[str]
+    """Says what the sources are about instead."""
     cues: tuple[str, ...]
+    hint: "DecliningHint"
+
+
+class DecliningHint(NamedTuple):
+    """Words, as expressions, that every declining sentence has: one of `about` and one of `denies`, or the others."""
+
+    about: str
+    denies: str
+    alone: str
+    """Opens a sentence that needs no word of `about`."""
+    always: str = ""
+    """Is enough wherever it stands."""
 
 
 @cache
@@ -34,12 +48,14 @@ def language_table(code: str) -> LanguageTable:
     """Return the tables of a language of `LANGUAGES`."""
     raw = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
     refusal = raw["refusal"]
-    patterns = {name: _any_of(refusal[name]) for name in ("abstention", "policy", "politeness", "goes_on", "redirect")}
+    words = refusal.get("words", {})
+    patterns = {name: _any_of([_spelled_out(each, words) for each in refusal[name]]) for name in _PATTERNS}
     return LanguageTable(
         code,
         stopwords=frozenset(raw["stopwords"].split()),
         negations=frozenset(raw["negations"].split()),
         cues=tuple(refusal["cues"]),
+        hint=DecliningHint(**refusal["hint"]),
         **patterns,
     )
 
@@ -63,5 +79,26 @@ def _all_stopwords() -> tuple[tuple[str, frozenset[str]], ...]:
 _GUESSED_FROM = 80
 
 
+_PATTERNS = ("abstention", "policy", "politeness", "goes_on", "concedes", "redirect", "describes")
+_WORDS = re.compile(r"<([a-z]+)>")
+
+
+def _spelled_out(fragment: str, words: Mapping[str, str]) -> str:
+    """Put the words of a kind, such as `<sources>`, where a pattern names them."""
+    return _WORDS.sub(lambda match: words[match.group(1)], fragment)
+
+
 def _any_of(fragments: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{fragment})" for fragment in fragments))
+    """Find any of the fragments; those that begin a word are tried only where one does, which is far quicker."""
+    opening = [each for each in fragments if each.startswith("^")]
+    of_words = [each.removeprefix(_WORD) for each in fragments if each.startswith(_WORD)]
+    others = [each for each in fragments if not each.startswith(("^", _WORD))]
+    groups = ((opening, ""), (of_words, _WORD), (others, ""))
+    return re.compile("|".join(f"{start}(?:{'|'.join(map(_grouped, group))})" for group, start in groups if group))
+
+
+_WORD = r"\b"
+
+
+def _grouped(fragment: str) -> str:
+    return f"(?:{fragment})"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsets.languages import LANGUAGES, language_table
 from evalsets.refusals import RefusalKind, detect_refusal, refusal_cues
+from tests.evalsets import declining_phrases as phrases
 from tests.quality.refusals import measure_refusals
 
 ABSTENTIONS = [
@@ -178,11 +178,56 @@ def test_every_refusal_holds_one_of_the_cues_so_that_bulk_work_can_filter_by_the
         assert any(cue in plain for cue in refusal_cues()), text
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_no_pattern_looks_behind_so_that_mining_can_read_them_too(code: str) -> None:
-    table = language_table(code)
+def misread(texts: list[str], *kinds: RefusalKind) -> list[str]:
+    return [text for text in texts if detect_refusal(text).kind not in kinds]
 
-    assert not any("(?<" in pattern.pattern for pattern in (table.abstention, table.policy))
+
+def test_phrasings_that_no_table_was_written_for_are_read_as_declining() -> None:
+    refused = (RefusalKind.ABSTENTION, RefusalKind.POLICY)
+
+    assert misread(phrases.DECLINES, *refused) == []
+    assert misread(phrases.REFUSES, *refused) == []
+    assert misread(phrases.DECLINES_IN_SIX_LANGUAGES, *refused) == []
+
+
+def test_an_answer_of_a_part_in_seven_languages_is_no_refusal() -> None:
+    assert misread(phrases.ANSWERS_A_PART, RefusalKind.PARTIAL, RefusalKind.NONE) == []
+
+
+def test_negative_answers_in_seven_languages_decline_nothing() -> None:
+    assert misread(phrases.ANSWERS, RefusalKind.NONE) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don not know.",
+        "I dont have that information",
+        "Sorry for not being able to provide an answer.",
+        "I also not have that information",
+        "**I\u2019m sorry**, but I couldn\u2019t find that.",
+        "> *Unfortunately*, this is not mentioned in the `docs`.",
+    ],
+)
+def test_slips_of_typing_curly_quotes_and_markdown_make_no_difference(text: str) -> None:
+    assert detect_refusal(text).is_refusal
+
+
+def test_what_is_offered_instead_of_an_answer_is_none() -> None:
+    offer = (
+        "\n\n- questions about concrete and mix design\n- building materials and their properties\n- national standards"
+    )
+    assert detect_refusal(f"I have no information on that. I can help you with:{offer}").is_refusal
+
+
+def test_a_long_answer_that_ends_on_something_it_could_not_find_is_partial() -> None:
+    answer = "Open Settings and choose Security. " * 12
+    assert detect_refusal(f"{answer}However, I could not find how long it takes.").kind is RefusalKind.PARTIAL
+
+
+def test_courtesies_before_a_refusal_do_not_make_it_late() -> None:
+    text = "Hello there! Thank you for writing. We appreciate your patience. I could not find anything on that."
+    assert detect_refusal(text).kind is RefusalKind.ABSTENTION
 
 
 def test_both_public_sets_are_read_by_one_configuration(shared_folder: Path) -> None:

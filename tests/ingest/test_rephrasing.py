@@ -1,8 +1,10 @@
+import duckdb
 import pytest
 
-from evalsets.refusals import detect_refusal
+from evalsets.refusals import RefusalKind, read_refusal
 from ingest.signals.decline_hints import decline_hints
 from ingest.signals.rephrasing import rephrase_verdicts
+from tests.evalsets import declining_phrases as phrases
 
 
 def kind(earlier: str, later: str) -> str | None:
@@ -44,25 +46,23 @@ def test_a_very_long_question_is_compared_by_its_beginning() -> None:
     assert kind("How do I cancel my plan? " + "x " * 200_000, "How do I cancel my plan? " + "y " * 200_000) is not None
 
 
+def hinted(texts: list[str], hint: str) -> set[str]:
+    query = "SELECT t FROM unnest(?) AS u(t) WHERE regexp_matches(t, ?)"
+    return {text for (text,) in duckdb.execute(query, [texts, hint]).fetchall()}
+
+
 def test_an_answer_the_detector_calls_declining_is_never_passed_over_by_the_hint() -> None:
-    import duckdb
-
-    answers = [
-        "I'm sorry, but I don\u2019t have information on that.",
-        "Leider kann ich dazu nichts finden.",
-        "Je ne dispose pas d'informations à ce sujet.",
-        "Lo siento, no tengo información sobre eso.",
-        "Helaas kan ik daar niets over vinden.",
-        "No answer found in the handbook.",
-    ]
+    texts = [*phrases.DECLINES, *phrases.REFUSES, *phrases.ANSWERS_A_PART, *phrases.DECLINES_IN_SIX_LANGUAGES]
     hints = decline_hints()
-    for answer in answers:
-        if detect_refusal(answer).is_refusal:
-            found = {
-                name for name, hint in hints.items() if duckdb.execute(_MATCHES, [answer, hint]).fetchall() == [(True,)]
-            }
-            assert "decline_cue" in found, answer
-            assert found - {"decline_cue"}, answer
+    found = {name: hinted(texts, hint) for name, hint in hints.items()}
+
+    for text in texts:
+        verdict = read_refusal(text)
+        if verdict.kind is not RefusalKind.NONE:
+            assert text in found["decline_cue"]
+            assert text in found[f"decline_{verdict.language}"]
 
 
-_MATCHES = "SELECT regexp_matches($1, $2)"
+def test_the_hint_lets_ordinary_answers_pass() -> None:
+    answers = ["Open Billing and choose Cancel.", "The plan costs 10 euros a month.", "Which plan are you on?"]
+    assert hinted(answers, decline_hints(["en"])["decline_cue"]) == set()
