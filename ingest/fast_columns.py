@@ -3,10 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.normalising import MISSING_MARKERS
+from ingest.staging import as_json
 
 Array = Any
 Mask = Any
@@ -57,6 +59,18 @@ def only_chunk(column: Any) -> Array:
 def is_structure(column: Array) -> Mask:
     """Say which texts may be lists or objects."""
     return true_rows(pc.match_substring_regex(column, _STRUCTURE))
+
+
+def without_nulls(objects: Array) -> Array:
+    """Leave members that are null out of JSON objects; an object of nothing else becomes null."""
+    rows = np.flatnonzero(true_rows(pc.match_substring(objects, ":null")))
+    if not len(rows):
+        return objects
+    written = objects.to_pylist()
+    for row in rows:
+        kept = {key: value for key, value in orjson.loads(written[row]).items() if value is not None}
+        written[row] = as_json(kept) if kept else None
+    return pa.array(written, objects.type)
 
 
 def text_array(column: Array) -> Normalised:

@@ -41,6 +41,16 @@ class FastPlan(NamedTuple):
     """Top-level keys that need not be kept as metadata."""
     has_rest: bool
     """Whether keys that nothing maps are to be kept."""
+    counted: "Counted | None"
+    """Columns that tell how many keys of a row are mapped and have a value; None when they cannot tell."""
+
+
+class Counted(NamedTuple):
+    """What each stands for one key that has a value: fields, parts of chunks, and SQL of how many keys lie between."""
+
+    fields: list[str]
+    parts: list[str]
+    between: str
 
 
 def fast_plan(mapping: MappingFile, found: Probe, privacy: PrivacySettings) -> FastPlan | None:
@@ -193,7 +203,28 @@ def _plan(
         is_missing=_any_of([f"{_value(chain)} IS NULL" for chain in dict.fromkeys(through)]),
         mapped=sorted(mapped_keys(section)),
         has_rest=section.metadata == "rest",
+        counted=_counted(chains, chunks, conditions, mapped_keys(section)),
     )
+
+
+def _counted(
+    chains: dict[str, tuple[str, ...]],
+    chunks: dict[str, tuple[str, ...]],
+    conditions: list[_Condition],
+    mapped: frozenset[str],
+) -> Counted | None:
+    """Say which columns stand for the keys that are mapped, each of them once."""
+    fields = {chain: name for name, chain in chains.items() if chain[0] in mapped}
+    parts = {chain: name for name, chain in chunks.items() if name != "list"}
+    if any(len(chain) > 1 for chain in parts):
+        return None
+    every = [*fields, *([chunks["list"]] if chunks else [])]
+    between = {chain[:depth] for chain in every for depth in range(1, len(chain))}
+    between |= {chunks["list"]} if chunks else set()
+    between |= {(key,) for key, _, _ in conditions if key in mapped}
+    own = [f"CAST({_value(chain)} IS NOT NULL AS UTINYINT)" for chain in sorted(between - fields.keys())]
+    names = {"text": "h"}
+    return Counted(list(fields.values()), [names.get(name, name) for name in parts.values()], " + ".join(own) or "0")
 
 
 def _any_of(conditions: list[str]) -> str:

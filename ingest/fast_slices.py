@@ -7,14 +7,15 @@ import duckdb
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile
 from ingest.fast_chunks import ChunkReader, Links, TextBook
-from ingest.fast_columns import Array, only_chunk
+from ingest.fast_columns import Array, only_chunk, without_nulls
 from ingest.fast_plan import FastPlan
 from ingest.fast_rows import FastRows
 from ingest.reading.blocks import CUT_OFF, LinePart, read_part
-from ingest.reading.slices import write_part
+from ingest.reading.slices import Written, write_part
 from ingest.reading_jobs import RowReader, StagedBlock, Way
 from ingest.staging import StagedRows
 
@@ -66,7 +67,7 @@ class SliceReader:
         ]
         spill = str(folder / f"spill-{id(self)}")
         self.connection = duckdb.connect(config={"memory_limit": _MEMORY, "threads": 1, "temp_directory": spill})
-        self.connection.execute("SET TimeZone = 'UTC'")
+        self.connection.execute("SET TimeZone = 'UTC'; SET enable_external_file_cache = false")
 
     def close(self) -> None:
         """Close the engine and remove the last slice."""
@@ -77,10 +78,10 @@ class SliceReader:
         """Return the staged block of one slice; None when the mapping reader has to read all of it."""
         if part.content is not None and part.content.startswith(CUT_OFF):
             return None
-        lines = write_part(part, self.place)
+        written = write_part(part, self.place)
         for mode in list(self._modes):
             try:
-                found = self._read(part, lines, mode)
+                found = self._read(part, written, mode)
             except duckdb.Error:
                 continue
             if mode.is_strict:
@@ -88,16 +89,16 @@ class SliceReader:
             return found
         return None
 
-    def _read(self, part: LinePart, lines: int, mode: _Mode) -> StagedBlock | None:
+    def _read(self, part: LinePart, written: Written, mode: _Mode) -> StagedBlock | None:
         table = self._table(self._query(mode))
         rows = FastRows(self.job.section, table, self._links(table))
-        rest = self._rests(mode) if self.plan.has_rest else None
+        rest = self._rests(mode, table, written) if self.plan.has_rest else None
         if rest is not None and len(rest) != table.num_rows:
             return None
         left = self._odd_rows(part, np.flatnonzero(rows.odd), table.num_rows)
         if left is None:
             return None
-        left.lines = lines
+        left.lines = written.lines
         left.found_paths |= self.job.found_paths | rows.found_paths()
         left.missing_paths |= self.job.missing_paths
         source = self.job.mapping.source
@@ -117,6 +118,7 @@ class SliceReader:
         plan = self.plan
         columns = [f"{sql} AS {name}" for name, sql in plan.fields.items()]
         columns.extend([f"{plan.links} AS links"] if plan.links else [])
+        columns.extend([f"{plan.counted.between} AS between"] if plan.counted else [])
         odd = plan.is_odd if mode.is_strict else f"{plan.is_odd} OR {plan.is_missing}"
         return f"SELECT {', '.join(columns)}, {odd} AS is_odd FROM {self._source(mode)}"  # noqa: S608 - quoted names
 
@@ -135,15 +137,28 @@ class SliceReader:
         finally:
             self.connection.unregister("wanted")
 
-    def _rests(self, mode: _Mode) -> Array | None:
+    def _rests(self, mode: _Mode, table: pa.Table, written: Written) -> Array | None:
         """Return what nothing maps, row by row, when there is anything of the kind."""
-        # Looking at the keys writes nothing, so it is far cheaper than a text for each line.
-        if mode.is_strict and not self._has_rests():
+        # Counting keys costs a fraction of reading them, and reading them far less than a text a line.
+        if mode.is_strict and (written.valued_keys == self._mapped_keys(table) or not self._has_rests()):
             return None
         mapped = self.plan.mapped
         query = _REST.replace("{options}", mode.options)
         patch = orjson.dumps(dict.fromkeys(mapped)).decode()
-        return only_chunk(self._table(query, mapped=mapped, patch=patch)["rest"])
+        return without_nulls(only_chunk(self._table(query, mapped=mapped, patch=patch)["rest"]))
+
+    def _mapped_keys(self, table: pa.Table) -> int:
+        """Return how many keys have a value that some path reads; -1 when the columns do not tell."""
+        counted = self.plan.counted
+        if counted is None:
+            return -1
+        found = sum(table.num_rows - table[name].null_count for name in counted.fields)
+        found += pc.sum(table["between"]).as_py() or 0
+        if counted.parts:
+            chunks = only_chunk(table["links"]).flatten()
+            parts = dict(zip(chunks.type.names, chunks.flatten(), strict=True))
+            found += sum(len(chunks) - parts[name].null_count for name in counted.parts)
+        return int(found)
 
     def _has_rests(self) -> bool:
         try:

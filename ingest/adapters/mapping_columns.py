@@ -175,7 +175,8 @@ class MappedColumns:
 def _rest(record: dict[str, Any], mapped: frozenset[str]) -> str | None:
     if record.keys() <= mapped:
         return None
-    return as_json({key: value for key, value in record.items() if key not in mapped})
+    rest = {key: value for key, value in record.items() if key not in mapped and value is not None}
+    return as_json(rest) if rest else None
 
 
 def mapped_keys(section: InteractionsSection) -> frozenset[str]:

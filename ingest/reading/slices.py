@@ -2,45 +2,102 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from ingest.reading.blocks import PART_BYTES, LinePart
+from ingest.reading.key_counting import LOOKAHEAD, KeyCounter
 
-_PIECE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 18
 _NEWLINE = 10
 
 
-def write_part(part: LinePart, place: Path) -> int:
-    """Write the whole lines of `part` to `place`; return how many lines there are."""
-    with place.open("wb", buffering=0) as out:
+class Written(NamedTuple):
+    """What a slice holds."""
+
+    lines: int
+    valued_keys: int | None
+    """How many keys, at any depth, have a value other than null; None when that cannot be told by a glance."""
+
+
+def write_part(part: LinePart, place: Path) -> Written:
+    """Write the whole lines of `part` to `place`; return what was written."""
+    place.touch()
+    with place.open("r+b", buffering=0) as out:  # written over, since pages that are there need not be made
+        copy = _Copy(out)
         if part.content is not None:
-            out.write(part.content)
-            return part.content.count(b"\n")
-        with Path(part.path).open("rb") as stream:
-            if part.offset:
-                stream.seek(part.offset - 1)
-                stream.readline()
-            return _copied(stream, out, part.offset + part.length - stream.tell())
+            copy.take(memoryview(part.content))
+        else:
+            with Path(part.path).open("rb", buffering=0) as stream:
+                _copy_lines(stream, part, copy)
+        out.truncate()
+        return copy.done()
 
 
-def _copied(stream: BinaryIO, out: BinaryIO, left: int) -> int:
-    """Copy `left` bytes and the rest of the last line, by way of one small buffer."""
-    lines = 0
-    buffer = np.empty(_PIECE_BYTES, dtype=np.uint8)
-    last = _NEWLINE
-    while left > 0 and (size := stream.readinto(buffer[:left])):  # type: ignore[attr-defined]
-        piece = buffer[:size]
-        out.write(piece.data)
-        lines += int(np.count_nonzero(piece == _NEWLINE))
-        last = piece[-1]
-        left -= size
-    if last != _NEWLINE:
-        rest = stream.readline()
-        out.write(rest)
-        lines += rest.endswith(b"\n")
-    return lines
+class _Copy:
+    """Writes pieces by way of one small buffer and counts in passing, while they are near the processor."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._buffer = np.zeros(LOOKAHEAD + _PIECE_BYTES, dtype=np.uint8)
+        self._keys = KeyCounter()
+        self._lines = 0
+        self.last = _NEWLINE
+
+    def read(self, stream: BinaryIO, most: int) -> int:
+        """Take up to `most` bytes of a stream; return how many there were."""
+        size = int(stream.readinto(self._buffer[LOOKAHEAD:][:most]) or 0)  # type: ignore[attr-defined]
+        self._count(size)
+        return size
+
+    def take(self, content: memoryview) -> None:
+        """Take bytes that are in memory."""
+        for at in range(0, len(content), _PIECE_BYTES):
+            piece = content[at : at + _PIECE_BYTES]
+            self._buffer[LOOKAHEAD : LOOKAHEAD + len(piece)] = piece
+            self._count(len(piece))
+
+    def _count(self, size: int) -> None:
+        if not size:
+            return
+        piece = self._buffer[LOOKAHEAD : LOOKAHEAD + size]
+        self._out.write(piece.data)
+        self._lines += int(np.count_nonzero(piece == _NEWLINE))
+        self._keys.count(self._buffer[: LOOKAHEAD + size])
+        self.last = int(piece[-1])
+        self._buffer[:LOOKAHEAD] = self._buffer[size : size + LOOKAHEAD].copy()
+
+    def done(self) -> Written:
+        """Return what was written."""
+        self._keys.count(np.concatenate([self._buffer[:LOOKAHEAD], np.full(LOOKAHEAD, _NEWLINE, dtype=np.uint8)]))
+        return Written(self._lines, self._keys.valued)
+
+
+def _copy_lines(stream: BinaryIO, part: LinePart, copy: _Copy) -> None:
+    """Copy the lines that begin in the part."""
+    start, end = part.offset, part.offset + part.length
+    if start:
+        start = _next_line(stream, start - 1)
+    stream.seek(start)
+    while start < end and (size := copy.read(stream, end - start)):
+        start += size
+    if copy.last != _NEWLINE:
+        after = _next_line(stream, start)
+        stream.seek(start)
+        while start < after and (size := copy.read(stream, after - start)):
+            start += size
+
+
+def _next_line(stream: BinaryIO, at: int) -> int:
+    """Return where the line after the one at `at` begins, or the end of the file."""
+    stream.seek(at)
+    while piece := stream.read(_PIECE_BYTES):
+        found = piece.find(b"\n")
+        if found >= 0:
+            return at + found + 1
+        at += len(piece)
+    return at
 
 
 def smaller_parts(part: LinePart) -> Iterator[LinePart]:

@@ -231,3 +231,53 @@ def test_a_log_of_many_slices_gives_the_same_tables_and_each_text_once(
     slow, fast = both_ways(log, app_mapping, tmp_path, monkeypatch, workers=2)
     assert fast_blocks.count(True) > 5
     assert_same_store(slow, fast)
+
+
+KEPT: dict[str, list[dict[str, Any]]] = {
+    "none": [{}],
+    "null only": [{"extra": None}],
+    "one line only": [{}, {}, {"extra": 1}],
+    "null beside a value": [{"extra": None, "more": {"deep": None}}, {"extra": None}],
+    "in place of a mapped key": [{"extra": 1, "llm": None}, {"extra": None}],
+    "inside a chunk": [{"sources": [{"chunk": "k", "doc": "d", "text": "t", "similarity": 0.5, "page": 3}]}],
+    "a structure in a mapped key": [{"reply": {"parts": 1}}],
+    "a string that looks like a key": [{"query": 'what is "a": 1?'}],
+}
+
+
+@pytest.mark.parametrize("spacing", [(",", ":"), (", ", ": "), (" , ", " : ")], ids=["compact", "spaced", "wide"])
+@pytest.mark.parametrize("kind", KEPT)
+def test_what_nothing_maps_is_kept_however_rare_it_is_and_null_is_nothing(
+    kind: str, spacing: tuple[str, str], tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_blocks = watched_slices(monkeypatch)
+    changes = KEPT[kind]
+    records = [turn(number, **(changes[number % 8] if number % 8 < len(changes) else {})) for number in range(40)]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(record, separators=spacing) + "\n" for record in records), encoding="utf-8")
+    slow, fast = both_ways(log, app_mapping, tmp_path, monkeypatch)
+    assert fast_blocks == [True]
+    assert_same_store(slow, fast)
+    kept = rows(LogStore(tmp_path / "fast" / "logs.duckdb"), "SELECT count(metadata) FROM interactions")
+    assert kept == [(5 if any(change.get("extra") or change.get("more") for change in changes) else 0,)]
+
+
+def test_the_keys_of_a_log_with_nothing_unmapped_are_only_counted(
+    tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[bool] = []
+
+    def look(_: SliceReader) -> bool:
+        looked.append(True)
+        return True
+
+    monkeypatch.setattr(SliceReader, "_has_rests", look)
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(turn(number)) + "\n" for number in range(60)), encoding="utf-8")
+    both_ways(log, app_mapping, tmp_path, monkeypatch)
+    assert not looked
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(turn(60, extra=1)) + "\n")
+    (tmp_path / "again").mkdir()
+    both_ways(log, app_mapping, tmp_path / "again", monkeypatch)
+    assert looked
