@@ -134,10 +134,11 @@ class _Run:
         with self.store.unit() as connection:
             ingest_id = start_ingest(connection)
             self.known = KnownFiles(connection, {way_digest(entry.way) for entry in probed if entry.way})
-        writer = GroupWriter(self.store, ingest_id)
-        with closing(self.reader):
-            for entry in probed:
-                self._load_file(entry, writer)
+        with GroupWriter(self.store, ingest_id) as writer:
+            with closing(self.reader):
+                for entry in probed:
+                    self._load_file(entry, writer)
+            writer.wait()
         with self.store.unit() as connection:
             writer.flush_into(connection)
             self._assemble(connection, writer)

@@ -1,12 +1,14 @@
 """Writes staged blocks to the log store in groups, one committed transaction each, and keeps the ingest's records."""
 
 import hashlib
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import duckdb
 import pyarrow as pa
+import xxhash
 
 from ingest.adapters import family_of
 from ingest.adapters.base import Reject
@@ -44,82 +46,139 @@ class _NotedReject(NamedTuple):
     format: str
 
 
+class _Group(NamedTuple):
+    """What is stored in one transaction."""
+
+    tables: list[Tables]
+    traces: list[StagedTraces]
+    rejects: list[_NotedReject]
+    files: list[_NotedFile]
+    mappings: dict[str, MappingFile]
+
+    @classmethod
+    def empty(cls) -> "_Group":
+        return cls([], [], [], [], {})
+
+
+class _Written(NamedTuple):
+    """What became of a group."""
+
+    counts: MergeCounts
+    spans_new: int
+
+
 class GroupWriter:
-    """Gathers staged blocks and writes them group by group; the store is held only while one is written."""
+    """Gathers staged blocks and writes them group by group, one beside the reading of the next.
+
+    The store is held only while a group is written.
+    """
 
     def __init__(self, store: LogStore, ingest_id: int) -> None:
         """Start with nothing gathered."""
         self.store, self.ingest_id = store, ingest_id
         self.counts = MergeCounts()
         self.spans_new = 0
-        self._tables: list[Tables] = []
-        self._traces: list[StagedTraces] = []
-        self._rejects: list[_NotedReject] = []
-        self._files: list[_NotedFile] = []
-        self._mappings: dict[str, MappingFile] = {}
+        self._group = _Group.empty()
         self._bytes = 0
+        self._thread = ThreadPoolExecutor(1)
+        self._writing: Future[_Written] | None = None
+
+    def __enter__(self) -> Self:
+        """Keep the thread that writes."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the group that is being written come to its end."""
+        self._thread.shutdown(wait=True)
 
     def add(self, block: StagedBlock, way: FileWay | None) -> None:
-        """Gather one block, and write the group when it is large enough."""
-        self._tables.append(block.tables)
+        """Gather one block, and have the group written when it is large enough."""
+        group = self._group
+        group.tables.append(block.tables)
         self._bytes += sum(table.nbytes for table in block.tables)
         if way is not None:
             adapter = way.way.adapter
             family = adapter if way.way.mapping else family_of(adapter)
             if block.traces.num_rows:
-                self._traces.append(StagedTraces(family, block.traces, block.made))
+                group.traces.append(StagedTraces(family, block.traces, block.made))
                 held = block.traces.nbytes + sum(table.nbytes for table in block.made or ())
                 self._bytes += _WEIGHT_OF_TRACES * held
-            self._rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
+            group.rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
             if way.way.mapping is not None and block.traces.num_rows:
-                self._mappings[adapter] = way.way.mapping
-        if self._bytes > GROUP_BYTES or len(self._rejects) > _GROUP_REJECTS:
-            self.flush()
+                group.mappings[adapter] = way.way.mapping
+        if self._bytes > GROUP_BYTES or len(group.rejects) > _GROUP_REJECTS:
+            self._hand_over()
 
     def add_assembled(self, block: StagedBlock) -> None:
         """Gather interactions put together from staged spans; `write` stores them."""
-        self._tables.append(block.tables)
-        self._rejects.extend(_NotedReject(reject, "assembly") for reject in block.rest.rejects)
+        self._group.tables.append(block.tables)
+        self._group.rejects.extend(_NotedReject(reject, "assembly") for reject in block.rest.rejects)
 
     def note_file(self, *, file_digest: str, way_digest: str, account: FileAccount) -> None:
         """Note that a file was read to its end, to be stored with or after its last rows."""
-        self._files.append(_NotedFile(file_digest, way_digest, account))
+        self._group.files.append(_NotedFile(file_digest, way_digest, account))
 
-    def flush(self) -> None:
-        """Write what is gathered in one transaction, in a unit of work of its own."""
+    def _hand_over(self) -> None:
+        """Have what is gathered written on the thread, once the group before it is."""
+        self.wait()
+        self._writing = self._thread.submit(self._stored, self._taken())
+
+    def _taken(self) -> _Group:
+        group, self._group, self._bytes = self._group, _Group.empty(), 0
+        return group
+
+    def wait(self) -> None:
+        """Wait until every group that was handed over is in the store; raises what its writing raised."""
+        if self._writing is not None:
+            self._count(self._writing.result())
+            self._writing = None
+
+    def _count(self, written: _Written) -> None:
+        self.counts = self.counts.plus(written.counts)
+        self.spans_new += written.spans_new
+
+    def _stored(self, group: _Group) -> _Written:
         with self.store.unit() as connection:
-            # No reader relies on the order of rows, and without it both cores insert.
-            connection.execute("SET preserve_insertion_order = false")
-            self.flush_into(connection)
+            return self._committed(connection, group)
 
     def flush_into(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write what is gathered in one transaction."""
-        if self._tables or self._traces or self._rejects or self._files:
-            connection.begin()
-            self.write(connection)
-            connection.commit()
+        """Write what is gathered in one transaction; call `wait` before the store is opened for it."""
+        if any(self._group):
+            self._count(self._committed(connection, self._taken()))
+
+    def _committed(self, connection: duckdb.DuckDBPyConnection, group: _Group) -> _Written:
+        # Threads that insert side by side each leave a part of a row group, which is then compressed over again: twice
+        # the work. The other cores read meanwhile.
+        connection.execute("SET threads = 1")
+        connection.begin()
+        written = self._merged(connection, group)
+        connection.commit()
+        connection.execute("RESET threads")
+        return written
 
     def write(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what is gathered inside the caller's transaction."""
-        taken = take_traces(connection, self._traces, ingest_id=self.ingest_id)
-        self.spans_new += taken.spans
-        tables, with_spans = [*self._tables, *taken.made], bool(self._traces)
-        self._tables, self._traces = [], []  # so that each is freed once it is stored
-        if tables:
-            self.counts = self.counts.plus(merge(connection, tables, ingest_id=self.ingest_id, with_spans=with_spans))
-        self._write_rejects(connection)
-        for name, mapping in self._mappings.items():
-            _keep_mapping(connection, name, mapping)
-        for noted in self._files:
-            self._write_file(connection, noted)
-        self._rejects, self._files = [], []
-        self._bytes = 0
-        self._mappings = {}
+        self._count(self._merged(connection, self._taken()))
 
-    def _write_rejects(self, connection: duckdb.DuckDBPyConnection) -> None:
-        if not self._rejects:
+    def _merged(self, connection: duckdb.DuckDBPyConnection, group: _Group) -> _Written:
+        with_spans = bool(group.traces)
+        taken = take_traces(connection, group.traces, ingest_id=self.ingest_id)
+        group.traces.clear()  # so that each is freed once it is stored
+        group.tables.extend(taken.made)
+        counts = MergeCounts()
+        if group.tables:
+            counts = merge(connection, group.tables, ingest_id=self.ingest_id, with_spans=with_spans)
+        self._write_rejects(connection, group.rejects)
+        for name, mapping in group.mappings.items():
+            _keep_mapping(connection, name, mapping)
+        for noted in group.files:
+            self._write_file(connection, noted)
+        return _Written(counts, taken.spans)
+
+    def _write_rejects(self, connection: duckdb.DuckDBPyConnection, rejects: list[_NotedReject]) -> None:
+        if not rejects:
             return
-        rows = [_reject_row(noted) for noted in self._rejects]
+        rows = [_reject_row(noted) for noted in rejects]
         connection.register("incoming_rejects", pa.Table.from_pylist(rows, schema=_REJECT_SCHEMA))
         try:
             connection.execute("DELETE FROM rejects WHERE reject_key IN (SELECT reject_key FROM incoming_rejects)")
@@ -229,6 +288,6 @@ def _rejects_shown(connection: duckdb.DuckDBPyConnection, files: set[str]) -> li
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
+    """Return the XXH3 hash of a file's bytes, of 128 bits: it tells files apart that nobody made alike on purpose."""
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, xxhash.xxh3_128).hexdigest()

@@ -9,17 +9,20 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evalsets.errors import ErrataError
+from ingest import storing
 from ingest.adapters import adapter_names, detect, get_adapter
 from ingest.adapters.base import Record
 from ingest.adapters.mapping_file import parse_mapping, preset_names
 from ingest.loading import ingest
 from ingest.log_store import LogStore
+from ingest.merging import MergeCounts, merge
 from ingest.reading.blocks import line_parts, read_part, whole_blocks
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile
@@ -126,6 +129,32 @@ def test_an_ingest_killed_twenty_times_leaves_a_store_that_completes_to_the_same
     assert counts == sorted(counts)
     ingest([log], store=torn, mapping=mapping, workers=1)
     assert tables(torn) == tables(whole)
+
+
+def test_a_group_that_cannot_be_written_ends_the_ingest_with_its_error_and_what_came_before_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mapping = tmp_path / "mapping.yaml"
+    mapping.write_text(APP_MAPPING, encoding="utf-8")
+    logs = [tmp_path / f"{name}.jsonl" for name in "abcd"]
+    for log in logs:
+        log.write_text(f'{{"request_id": "{log.stem}", "query": "q"}}\n', encoding="utf-8")
+    store = LogStore(tmp_path / "logs.duckdb")
+    groups: list[int] = []
+
+    def merge_twice(connection: Any, group: Any, **options: Any) -> MergeCounts:
+        groups.append(len(group))
+        if len(groups) > 2:
+            raise ErrataError("the disk is full")
+        return merge(connection, group, **options)
+
+    monkeypatch.setattr(storing, "merge", merge_twice)
+    monkeypatch.setattr(storing, "GROUP_BYTES", 1)
+    with pytest.raises(ErrataError, match="the disk is full"):
+        ingest(logs, store=store, mapping=mapping)
+    assert rows(store, "SELECT count(*) FROM interactions") == [(2,)]
+    monkeypatch.undo()
+    assert ingest(logs, store=store, mapping=mapping).interactions.new == 2
 
 
 def _killed(log: Path, store: LogStore, mapping: Path, after_s: float) -> int:
