@@ -24,7 +24,7 @@ from ingest.spooling import scratch_folder
 from ingest.staging import Block
 
 SLICE_BYTES = 24 << 20
-_WAITING_SLICES = 4
+_WAITING_SLICES = 2
 _WAITING_CONTENTS = 1
 """How many slices are read ahead: fewer when their bytes have to be kept in memory."""
 _MOST_FAILURES = 3
