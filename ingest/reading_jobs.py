@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ingest.adapters import get_adapter
-from ingest.adapters.base import Adapter, Record, Reject, SpanAdapter, Trace
+from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, SpanAdapter, Trace
 from ingest.adapters.mapping import MappingAdapter, MappingReader
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
-from ingest.reading.blocks import LinePart, ReadBlock, line_pieces, read_part
+from ingest.reading.blocks import CUT_OFF, LinePart, ReadBlock, line_pieces, read_part
 from ingest.settings import PrivacySettings
+from ingest.span_lines import read_usual_lines
 from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
 from ingest.whole_traces import put_together
@@ -82,6 +83,7 @@ class RowReader:
             self.mapping = self.adapter.reader if isinstance(self.adapter, MappingAdapter) else None
         self._name = way.adapter
         self._sent: set[str] = set()
+        self._read_lines = self.adapter.read_lines if isinstance(self.adapter, LineAdapter) else None
         self._assemble = self.adapter.assemble if isinstance(self.adapter, SpanAdapter) else None
 
     def read(self, read: ReadBlock) -> StagedBlock:
@@ -94,17 +96,23 @@ class RowReader:
             return self.read(read_part(part))
         rows = StagedRows()
         for piece in line_pieces(part):
-            self._add(rows, read_part(piece))
+            self._add(rows, self._read_piece(piece, rows))
             rows.spans[rows.spans_redacted :] = self.redactor.spans(rows.spans[rows.spans_redacted :])
             rows.spans_redacted = len(rows.spans)
         return self._with_traces(self.redactor.rows(rows))
+
+    def _read_piece(self, piece: LinePart, rows: StagedRows) -> ReadBlock:
+        """Read a piece, whose usual lines go straight to `rows` where the format has such."""
+        if self._read_lines is None or piece.records or (piece.content or b"").startswith(CUT_OFF):
+            return read_part(piece)
+        return read_usual_lines(piece, self._read_lines, rows)
 
     def _with_traces(self, rows: StagedRows) -> StagedBlock:
         if not rows.spans:
             return self.as_block(rows)
         rows.texts = self._unsent(rows.texts)
         block = self.as_block(rows)
-        whole = put_together(rows.spans, self._name, self._assemble)
+        whole = put_together(rows.spans, self._name, self._assemble, getattr(self.adapter, "turn_source", ""))
         return block._replace(traces=whole.table, made=as_tables(whole.made) if whole.made.size else None)
 
     def _unsent(self, texts: dict[str, str]) -> dict[str, str]:

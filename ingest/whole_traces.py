@@ -1,7 +1,7 @@
 """Puts together, in the process that read them, the traces whose spans stand side by side in one block."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -12,6 +12,7 @@ from ingest.span_staging import trace_row, trace_table
 from ingest.staging import StagedRows
 from ingest.trace_rows import in_order, read_payload
 from ingest.traces.facts import SpanFacts, payload_text
+from ingest.traces.plain_turns import put_together_alike
 
 Assemble = Callable[[Trace], Iterable[Outcome]]
 """What an adapter makes of a trace."""
@@ -24,22 +25,29 @@ class WholeTraces(NamedTuple):
     made: StagedRows
 
 
-def put_together(spans: Iterable[Span], adapter: str, assemble: Assemble | None) -> WholeTraces:
+def put_together(spans: Iterable[Span], adapter: str, assemble: Assemble | None, turn_source: str = "") -> WholeTraces:
     """Return the traces that redacted spans make up, with their interactions.
 
     Only a trace that is interactions and nothing else is taken here: what is skipped or cautioned is counted once,
-    when every file is read.
+    when every file is read. `turn_source` says that `assemble` is that of `traces.assembly`, with this source.
     """
-    made = StagedRows()
-    rows: list[tuple[Any, ...]] = []
-    for trace_id, found in _by_trace(spans).items():
-        ordered = in_order(found)
-        interactions = _interactions(trace_id, ordered, assemble) if assemble is not None else None
+    ordered = {trace_id: in_order(found) for trace_id, found in _by_trace(spans).items()}
+    if assemble is None:
+        return WholeTraces(_table(ordered, adapter, {}), StagedRows())
+    traces = [Trace(trace_id, tuple([_as_read_again(span) for span in found])) for trace_id, found in ordered.items()]
+    plain = put_together_alike(traces if turn_source else (), turn_source)
+    ids = {trace_id: [interaction_id] for trace_id, interaction_id in plain.ids.items()}
+    for trace in traces:
+        interactions = None if trace.trace_id in ids else _interactions(trace, assemble)
         for interaction in interactions or ():
-            made.take(interaction)
-        ids = [interaction.interaction_id for interaction in interactions] if interactions else None
-        rows.append(trace_row(trace_id, ordered, adapter, ids))
-    return WholeTraces(trace_table(rows), made)
+            plain.rows.take(interaction)
+        if interactions:
+            ids[trace.trace_id] = [interaction.interaction_id for interaction in interactions]
+    return WholeTraces(_table(ordered, adapter, ids), plain.rows)
+
+
+def _table(ordered: dict[str, list[Span]], adapter: str, ids: dict[str, list[str]]) -> pa.Table:
+    return trace_table([trace_row(trace_id, spans, adapter, ids.get(trace_id)) for trace_id, spans in ordered.items()])
 
 
 def _by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
@@ -53,9 +61,9 @@ def _by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
     return traces
 
 
-def _interactions(trace_id: str, spans: list[Span], assemble: Assemble) -> list[Interaction] | None:
+def _interactions(trace: Trace, assemble: Assemble) -> list[Interaction] | None:
     try:
-        made = list(assemble(Trace(trace_id, tuple([_as_read_again(span) for span in spans]))))
+        made = list(assemble(trace))
     except ODD_VALUE_ERRORS:
         return None  # the assembly at the end says so
     for outcome in made:

@@ -118,3 +118,24 @@ class SpanAdapter(Adapter, Protocol):
         Called again with more spans when late ones arrive: the same spans give the same outcomes in any order of
         arrival, and interaction ids must not depend on which spans are already there.
         """
+
+
+class UsualLines(NamedTuple):
+    """What is read from lines in a format's usual spelling."""
+
+    spans: list[Span]
+    texts: dict[str, str]
+    """Chunk texts of the spans, by their hash."""
+    left: list[int]
+    """The places of the lines that are not read."""
+
+
+@runtime_checkable
+class LineAdapter(SpanAdapter, Protocol):
+    """Reads lines in the format's usual spelling without parsing them into plain values first."""
+
+    def read_lines(self, lines: Sequence[bytes]) -> UsualLines:
+        """Return the spans that `read` gives for lines in the usual spelling, and which lines are in another.
+
+        A line is left when there is anything to it but its spans: a vote, a Skip, a Reject. Never raises.
+        """

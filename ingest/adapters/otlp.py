@@ -5,14 +5,15 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace
+from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace, UsualLines
 from ingest.adapters.flat_spans import console_log, console_span, is_console_log, is_console_span
 from ingest.adapters.guarding import ODD_VALUE_ERRORS, surest
 from ingest.adapters.otlp_binary import holds_spans, parts_of_bytes
 from ingest.adapters.otlp_json import BadPart, Part, RawLog, is_container, is_lone_span, log_of, parts_of, span_of
+from ingest.adapters.otlp_lines import read_usual_lines
+from ingest.adapters.raw_spans import read_raw_span
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
-from ingest.traces.dialects import annotation_events, facts_of
 from ingest.traces.dialects.genai import evaluation, read_log
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.facts import to_span
@@ -26,6 +27,7 @@ class OtlpAdapter:
     name = "otlp"
     description = "OpenTelemetry traces and log events: OTLP JSON, protobuf, collector files, console exporter"
     family = "trace"
+    turn_source = TRACE_SOURCE
 
     def detects(self, sample: Sequence[Any]) -> float:
         """Return how surely the records are OTLP messages, lone OTLP spans or console exports."""
@@ -35,6 +37,10 @@ class OtlpAdapter:
         """Yield the spans, log events and votes of each message; a message without any is a Skip."""
         for record in records:
             yield from _read_record(record)
+
+    def read_lines(self, lines: Sequence[bytes]) -> UsualLines:
+        """Read the lines in the collector's own spelling."""
+        return read_usual_lines(lines)
 
     def assemble(self, trace: Trace) -> Iterator[Interaction | FeedbackEvent | Skip | Caution]:
         """Yield the interaction of one trace, whichever formats its spans came in."""
@@ -106,25 +112,6 @@ def _guarded(read_part: Any, value: dict[str, Any]) -> Part:
 def _reject(record: Record, part: BadPart, *, is_whole: bool) -> Reject:
     raw = part.part if isinstance(part.part, str) else json.dumps(part.part, default=str, ensure_ascii=False)
     return Reject(record.file, record.line, part.reason, raw[:2000], records=1 if is_whole else 0)
-
-
-def read_raw_span(raw: RawSpan) -> list[Outcome]:
-    """Return a span's staged form and the votes that stand on it."""
-    if not raw.trace_id or not raw.span_id:
-        return [Skip("span without ids", 0)]
-    merged = facts_of(raw)
-    votes = annotation_events(raw, merged)
-    if votes and raw.links and merged.facts.kind == "evaluator":
-        return [*votes]
-    span = to_span(
-        merged.facts,
-        trace_id=raw.trace_id,
-        span_id=raw.span_id,
-        started_ns=raw.start_ns,
-        version_ns=raw.end_ns,
-        user_id=merged.user_id,
-    )
-    return [span, *votes]
 
 
 def _read_log(log: RawLog) -> Iterator[Outcome]:

@@ -12,9 +12,9 @@ from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.identity import hex_id, nanoseconds
 
-_CANONICAL_TRACE_ID = 32
+CANONICAL_TRACE_ID = 32
 _DIGITS_OF_NS = 19
-_STATUS_CODES = {"STATUS_CODE_OK": 1, "OK": 1, "STATUS_CODE_ERROR": 2, "ERROR": 2}
+STATUS_CODES = {"STATUS_CODE_OK": 1, "OK": 1, "STATUS_CODE_ERROR": 2, "ERROR": 2}
 _SPAN_LISTS = ("resourceSpans", "resource_spans", "batches")
 _LOG_LISTS = ("resourceLogs", "resource_logs")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
@@ -68,12 +68,12 @@ def parts_of(value: dict[str, Any]) -> Iterator[Part]:
     held = value.get("trace")
     message = held if isinstance(held, dict) and is_container(held) else value  # Tempo wraps a trace once more
     for resource_spans in _listed(message, _SPAN_LISTS):
-        resource = _resource_of(resource_spans)
+        resource = resource_of(resource_spans)
         for scope in _listed(resource_spans, _SCOPES):
             for span in _listed(scope, ("spans",)):
                 yield span_of(span, resource)
     for resource_logs in _listed(message, _LOG_LISTS):
-        resource = _resource_of(resource_logs)
+        resource = resource_of(resource_logs)
         for scope in _listed(resource_logs, _LOG_SCOPES):
             for record in _listed(scope, _LOG_RECORDS):
                 yield log_of(record, resource)
@@ -82,7 +82,7 @@ def parts_of(value: dict[str, Any]) -> Iterator[Part]:
 def span_of(span: Any, resource: dict[str, Any]) -> RawSpan | BadPart:
     """Return one OTLP span in any JSON spelling."""
     try:
-        if len(span.get("traceId") or "") == _CANONICAL_TRACE_ID:
+        if len(span.get("traceId") or "") == CANONICAL_TRACE_ID:
             return _canonical_span(span, resource)
         return span_of_message(ProtoSpan.from_dict(_normalised(span)), resource)
     except ODD_VALUE_ERRORS as error:
@@ -102,34 +102,44 @@ def _canonical_span(span: dict[str, Any], resource: dict[str, Any]) -> RawSpan:
     get = span.get
     status = get("status") or _NO_STATUS
     code = status.get("code") or 0
-    events, links = get("events"), get("links")
     return RawSpan(
         _usual_id(span["traceId"]),
         _usual_id(get("spanId")),
         _usual_id(get("parentSpanId")),
         str(get("name") or ""),
-        _nanoseconds(get("startTimeUnixNano")),
-        _nanoseconds(get("endTimeUnixNano")),
-        code if isinstance(code, int) else _STATUS_CODES.get(code, 0),
+        nanoseconds_of(get("startTimeUnixNano")),
+        nanoseconds_of(get("endTimeUnixNano")),
+        code if isinstance(code, int) else STATUS_CODES.get(code, 0),
         str(status.get("message") or ""),
         _attributes(get("attributes")),
-        tuple((str(event.get("name")), _attributes(event.get("attributes"))) for event in events) if events else (),
-        tuple((hex_id(link.get("traceId")), hex_id(link.get("spanId"))) for link in links) if links else (),
+        events_of(get("events")),
+        links_of(get("links")),
         int(get("droppedAttributesCount") or 0),
         resource,
     )
 
 
 _NO_STATUS: dict[str, Any] = {}
-_known_id = lru_cache(maxsize=1 << 12)(hex_id)
-"""The ids of a trace stand in each of its spans, and in their children."""
+known_hex_id = lru_cache(maxsize=1 << 12)(hex_id)
+"""`hex_id` of a text; the ids of a trace stand in each of its spans, and in their children."""
 
 
 def _usual_id(value: Any) -> str:
-    return _known_id(value) if type(value) is str else hex_id(value)
+    return known_hex_id(value) if type(value) is str else hex_id(value)
 
 
-def _nanoseconds(value: Any) -> int:
+def events_of(events: Any) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Return the name and attributes of each event of a span."""
+    return tuple((str(event.get("name")), _attributes(event.get("attributes"))) for event in events) if events else ()
+
+
+def links_of(links: Any) -> tuple[tuple[str, str], ...]:
+    """Return the trace id and span id of each span that a span is linked to."""
+    return tuple((hex_id(link.get("traceId")), hex_id(link.get("spanId"))) for link in links) if links else ()
+
+
+def nanoseconds_of(value: Any) -> int:
+    """Return a time of a span, in nanoseconds since 1970; 0 when there is none."""
     is_usual = isinstance(value, str) and len(value) == _DIGITS_OF_NS and value.isdecimal()
     return int(value) if is_usual else nanoseconds(value)
 
@@ -140,22 +150,23 @@ def _attributes(pairs: Any) -> dict[str, Any]:
         value = pair.get("value")
         if value:
             text = value.get("stringValue")
-            found[pair["key"]] = text if text is not None else _plain(value)
+            found[pair["key"]] = text if text is not None else plain_value(value)
         else:
             found[pair["key"]] = None
     return found
 
 
-def _plain(value: dict[str, Any]) -> Any:
+def plain_value(value: dict[str, Any]) -> Any:
+    """Return the plain value of an AnyValue in JSON, None for bytes and for none."""
     for kind, held in value.items():
         if held is None:
             continue
         if kind == "intValue":
             return int(held)
         if kind == "arrayValue":
-            return [_plain(item) for item in held.get("values") or ()]
+            return [plain_value(item) for item in held.get("values") or ()]
         if kind == "kvlistValue":
-            return {pair["key"]: _plain(pair.get("value") or {}) for pair in held.get("values") or ()}
+            return {pair["key"]: plain_value(pair.get("value") or {}) for pair in held.get("values") or ()}
         if kind == "doubleValue":
             return float(held)
         return held if kind != "bytesValue" else None
@@ -176,7 +187,7 @@ def _normalised(value: Any) -> Any:
         if name in {"traceId", "spanId", "parentSpanId"}:
             found[name] = hex_id(held)
         elif name == "code" and isinstance(held, str):
-            found[name] = _STATUS_CODES.get(held, 0)
+            found[name] = STATUS_CODES.get(held, 0)
         elif name in {"startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "observedTimeUnixNano"}:
             found[name] = nanoseconds(held)
         else:
@@ -245,7 +256,8 @@ def _kind_of_value(value: Any) -> str | None:
 _VALUE_KINDS = ("string_value", "bool_value", "int_value", "double_value", "array_value", "kvlist_value")
 
 
-def _resource_of(holder: Any) -> dict[str, Any]:
+def resource_of(holder: Any) -> dict[str, Any]:
+    """Return the attributes of the resource that a message names; {} when they cannot be understood."""
     resource = holder.get("resource") if isinstance(holder, dict) else None
     pairs = resource.get("attributes") if isinstance(resource, dict) else None
     try:

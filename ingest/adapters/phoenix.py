@@ -6,7 +6,7 @@ from typing import Any
 from ingest.adapters.base import Caution, Outcome, Record, Skip, Span, Trace
 from ingest.adapters.flat_spans import console_span, flattened, frame_span, is_blank, is_console_span
 from ingest.adapters.guarding import guarded, surest
-from ingest.adapters.otlp import read_raw_span
+from ingest.adapters.raw_spans import read_raw_span
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
 from ingest.traces.dialects.values import name_in

@@ -45,7 +45,7 @@ def final_context(tree: SpanTree) -> Retrieval:
     """
     steps = [_step(node) for node in _outermost(tree, _retrieving(tree))]
     if len(steps) == 1:
-        return Retrieval(_each_once(list(steps[0].chunks), {}), tuple(steps))
+        return Retrieval(each_once(list(steps[0].chunks), {}), tuple(steps))
     waiting: list[RetrievedChunk] = []
     final: list[RetrievedChunk] = []
     for step in steps:
@@ -57,7 +57,7 @@ def final_context(tree: SpanTree) -> Retrieval:
     known = {
         chunk.chunk_id: chunk for step in reversed(steps) for chunk in step.chunks if chunk.text or chunk.text_hash
     }
-    return Retrieval(_each_once([*final, *waiting], known), tuple(steps))
+    return Retrieval(each_once([*final, *waiting], known), tuple(steps))
 
 
 def _filled(chunk: RetrievedChunk, known: RetrievedChunk | None) -> RetrievedChunk:
@@ -86,7 +86,8 @@ def _step(node: Node) -> Step:
     return Step(stage, facts.query or facts.question, chunks)
 
 
-def _each_once(chunks: list[RetrievedChunk], known: dict[str, RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
+def each_once(chunks: list[RetrievedChunk], known: dict[str, RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
+    """Return the passages each once, with what is `known` of those that lack it; ranks are counted anew if need be."""
     seen: dict[str, RetrievedChunk] = {}
     for chunk in chunks:
         if chunk.chunk_id not in seen:

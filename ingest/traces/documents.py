@@ -241,6 +241,14 @@ Numbered = dict[str, dict[int, dict[str, Any]]]
 """Flat keys `prefixN.rest` as prefix, then N, then rest."""
 
 
+class Place(NamedTuple):
+    """A key `prefixN.rest`."""
+
+    prefix: str
+    number: int
+    rest: str
+
+
 def numbered(attributes: dict[str, Any]) -> Numbered:
     """Return the attributes with a number in their key, by what stands before it, by number, by what stands after."""
     return {
@@ -257,7 +265,7 @@ def _places_of(keys: tuple[str, ...]) -> _Places:
     """Return where the values of these keys go; the spans that one step writes have the same keys again and again."""
     found: dict[str, dict[int, list[tuple[str, str]]]] = {}
     for key in keys:
-        place = _place_of(key)
+        place = place_of(key)
         if place is not None:
             prefix, number, rest = place
             found.setdefault(prefix, {}).setdefault(number, []).append((rest, key))
@@ -265,11 +273,12 @@ def _places_of(keys: tuple[str, ...]) -> _Places:
 
 
 @lru_cache(maxsize=1 << 14)
-def _place_of(key: str) -> tuple[str, int, str] | None:
+def place_of(key: str) -> Place | None:
+    """Return where a key with a number in it belongs; None for any other."""
     if key.startswith(FLAT_METADATA):
-        return FLAT_METADATA, 0, key[len(FLAT_METADATA) :]
+        return Place(FLAT_METADATA, 0, key[len(FLAT_METADATA) :])
     place = _NUMBERED.match(key)
-    return (place[1], int(place[2]), place[3]) if place is not None else None
+    return Place(place[1], int(place[2]), place[3]) if place is not None else None
 
 
 def iter_numbered(attributes: dict[str, Any], prefix: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -1,7 +1,9 @@
 """What a span tells about a turn, in one vocabulary for all tools; this is what is staged as a span's payload."""
 
 import json
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -11,7 +13,7 @@ from evalsets.chunks import chunk_text_hash
 from ingest.adapters.base import Span
 from ingest.interaction import RetrievedChunk
 
-_LAST_NS = 2**63 - 1
+LAST_NS = 2**63 - 1
 
 
 class SpanFacts(msgspec.Struct, omit_defaults=True):
@@ -61,6 +63,20 @@ class SpanFacts(msgspec.Struct, omit_defaults=True):
         return "\n".join(filter(None, parts))
 
 
+def facts_of_columns(columns: Mapping[str, Iterable[Any]], size: int) -> list[SpanFacts]:
+    """Return the facts of `size` spans from one column a field; a field without a column has its default."""
+    ordered = (columns[name] if name in columns else _defaults(name, size) for name in SpanFacts.__struct_fields__)
+    return list(map(SpanFacts, *ordered))
+
+
+def _defaults(name: str, size: int) -> Iterable[Any]:
+    value = getattr(_NO_FACTS, name)
+    return ([] for _ in range(size)) if isinstance(value, list) else repeat(value)
+
+
+_NO_FACTS = SpanFacts()
+
+
 def as_facts(payload: dict[str, Any]) -> SpanFacts:
     """Return facts from their plain form; raises msgspec.ValidationError for a payload of another format."""
     return msgspec.convert(payload, SpanFacts)
@@ -96,21 +112,27 @@ def to_span(  # noqa: PLR0913 - the columns of a staged span
     """Return the staged form of `facts`; `version_ns` is the span's end unless given."""
     texts: dict[str, str] = {}
     if facts.chunks:
-        facts.chunks = [_without_text(chunk, texts) if chunk.text else chunk for chunk in facts.chunks]
+        facts.chunks = without_texts(facts.chunks, texts)
     version_ns = version_ns or facts.end_ns or started_ns
-    started_ns, version_ns = min(started_ns, _LAST_NS), min(version_ns, _LAST_NS)
+    started_ns, version_ns = min(started_ns, LAST_NS), min(version_ns, LAST_NS)
     return Span(trace_id, span_id, facts, started_ns, version_ns, user_id, texts or None)
+
+
+def without_texts(chunks: list[RetrievedChunk], texts: dict[str, str]) -> list[RetrievedChunk]:
+    """Return the chunks with the hashes of their texts, which are added to `texts`, in the place of these."""
+    return [_without_text(chunk, texts) if chunk.text else chunk for chunk in chunks]
 
 
 def _without_text(chunk: RetrievedChunk, texts: dict[str, str]) -> RetrievedChunk:
     chunk_id, text, doc_id, score, rank, stage, id_origin, _ = chunk
-    text_hash = chunk_id if id_origin == "text_hash" else _hash_of(text or "")
+    text_hash = chunk_id if id_origin == "text_hash" else hash_of(text or "")
     texts[text_hash] = text or ""
     return RetrievedChunk(chunk_id, None, doc_id, score, rank, stage, id_origin, text_hash)
 
 
 @lru_cache(maxsize=1 << 14)
-def _hash_of(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return the hash of a chunk's text."""
     return chunk_text_hash(text)  # the same passages are retrieved over and over
 
 

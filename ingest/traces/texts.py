@@ -11,6 +11,9 @@ _MISSING = frozenset({"", "null", "__REDACTED__", "redacted-by-litellm", "defaul
 _MISSING_STARTS = frozenset({*(marker[:1] for marker in _MISSING), "<"})
 _UNREAD_STREAM = re.compile(r"<(?:async_)?(?:generator|coroutine)\b[^<>]*>|<[\w.]+ object at 0x[0-9a-fA-F]+>")
 """What Python prints for a stream that nobody had read when the span was written, or for any object without a text."""
+SPACES = frozenset(character for character in map(chr, range(0x3001)) if character.isspace())
+UNPLAIN_STARTS = _MISSING_STARTS | SPACES | {"{", "["}
+"""What a text begins with that may be blank, hide its content, or be the JSON of an object or a list."""
 _DEEPEST = 8
 _LONGEST_BLANK = 200
 _REPR_TEXT = re.compile(

@@ -104,14 +104,18 @@ def _asked_of_models(tree: SpanTree, models: list[Node]) -> str | None:
 
 
 def _reply(tree: SpanTree, models: list[Node]) -> Reply:
-    stated = _stated_answer(tree)
     last = models[-1].facts if models else SpanFacts()
+    return reply_of(_stated_answer(tree), last.answer, is_cut=last.is_cut)
+
+
+def reply_of(stated: str | None, last: str | None, *, is_cut: bool) -> Reply:
+    """Return the answer of a turn that states one, or None, and whose last model call said `last`, maybe cut."""
     if stated is None:
-        return Reply(last.answer, last.is_cut and last.answer is not None)
-    is_fragment = last.answer is not None and len(last.answer.rstrip()) > len(stated.rstrip())
-    if is_fragment and last.answer and last.answer.startswith(stated.rstrip()):
-        return Reply(last.answer, is_cut=True)
-    return Reply(stated, last.is_cut)
+        return Reply(last, is_cut and last is not None)
+    is_fragment = last is not None and len(last.rstrip()) > len(stated.rstrip())
+    if is_fragment and last and last.startswith(stated.rstrip()):
+        return Reply(last, is_cut=True)
+    return Reply(stated, is_cut)
 
 
 def _stated_answer(tree: SpanTree) -> str | None:

@@ -34,7 +34,7 @@ def store_in(folder: Path) -> LogStore:
     return LogStore(folder / "logs.duckdb")
 
 
-def put_nothing_together(spans: Any, adapter: str, _assemble: Any) -> WholeTraces:
+def put_nothing_together(spans: Any, adapter: str, *_how: Any) -> WholeTraces:
     return put_together(spans, adapter, None)
 
 

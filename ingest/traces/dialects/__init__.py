@@ -5,6 +5,7 @@ from typing import Any
 
 from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects import genai, langfuse_sdk, openinference, traceloop
+from ingest.traces.dialects.openinference_votes import annotations
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
@@ -20,10 +21,6 @@ _DIALECTS: tuple[tuple[frozenset[str], Callable[[RawSpan], DialectFacts | None]]
     (frozenset({"gen_ai", "llm"}), genai.read),
 )
 """The first part of the attribute names of each dialect, and its reader."""
-_OTHER_MARKS = (
-    *("gen_ai.operation.name", "gen_ai.conversation.id", "gen_ai.request.model"),
-    *("langfuse.observation.type", "langfuse.trace.name", "traceloop.span.kind", "traceloop.entity.name"),
-)
 _ONLY_OPENINFERENCE = [openinference.read]
 _HTTP_STATUS_KEYS = ("http.response.status_code", "http.status_code")
 
@@ -49,7 +46,7 @@ def facts_of(span: RawSpan) -> DialectFacts:
 
 
 def _readers_of(attributes: dict[str, Any]) -> Sequence[Callable[[RawSpan], DialectFacts | None]]:
-    if openinference.KIND in attributes and attributes.keys().isdisjoint(_OTHER_MARKS):
+    if openinference.KIND in attributes and attributes.keys().isdisjoint(openinference.OTHER_MARKS):
         return _ONLY_OPENINFERENCE  # the usual case, told without looking at every attribute
     heads = {key.partition(".")[0] for key in attributes}
     return [read for marks, read in _DIALECTS if not marks.isdisjoint(heads)]
@@ -73,7 +70,7 @@ def _http_status(attributes: dict[str, Any]) -> int | None:
 
 def annotation_events(span: RawSpan, merged: DialectFacts) -> list[FeedbackEvent]:
     """Return the votes that stand on `span`, bound to its trace, to the linked one, or to its session."""
-    return openinference.annotations(span, merged) if merged.groups else []
+    return annotations(span, merged) if merged.groups else []
 
 
 __all__ = ["DialectFacts", "RawSpan", "annotation_events", "facts_of"]

@@ -1,7 +1,8 @@
 """OpenInference attributes: what its instrumentations and Arize Phoenix write."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from functools import lru_cache
 from typing import Any
 
 from openinference.semconv.trace import (
@@ -11,7 +12,7 @@ from openinference.semconv.trace import (
     SpanAttributes,
 )
 
-from ingest.interaction import FeedbackEvent, RetrievedChunk
+from ingest.interaction import RetrievedChunk
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
 from ingest.traces.dialects.values import (
     PROMPT_VERSION_KEYS,
@@ -36,18 +37,16 @@ from ingest.traces.documents import (
     settled,
 )
 from ingest.traces.facts import SpanFacts
-from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.numbers import decimal, whole
 from ingest.traces.texts import answer_in, parsed, question_in, said
-from ingest.traces.votes import scorer_kind, vote_value
 
 KIND = SpanAttributes.OPENINFERENCE_SPAN_KIND
-_DOCUMENTS = SpanAttributes.RETRIEVAL_DOCUMENTS + "."
+DOCUMENTS = SpanAttributes.RETRIEVAL_DOCUMENTS + "."
 _RERANKED = RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS + "."
-_ASKED = SpanAttributes.LLM_INPUT_MESSAGES + "."
-_REPLIED = SpanAttributes.LLM_OUTPUT_MESSAGES + "."
-_INPUT = SpanAttributes.INPUT_VALUE
-_OUTPUT = SpanAttributes.OUTPUT_VALUE
+ASKED = SpanAttributes.LLM_INPUT_MESSAGES + "."
+REPLIED = SpanAttributes.LLM_OUTPUT_MESSAGES + "."
+INPUT = SpanAttributes.INPUT_VALUE
+OUTPUT = SpanAttributes.OUTPUT_VALUE
 _JSON = "application/json"
 _DOCUMENT_ID = (DocumentAttributes.DOCUMENT_ID,)
 _CONTENT = DocumentAttributes.DOCUMENT_CONTENT
@@ -56,13 +55,26 @@ _METADATA = DocumentAttributes.DOCUMENT_METADATA
 _SESSION = (SpanAttributes.SESSION_ID,)
 _USER = (SpanAttributes.USER_ID,)
 _PROMPT_VERSION = (SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION,)
-_MODEL_KEYS = ("llm.response.model_name", SpanAttributes.LLM_MODEL_NAME, "llm.request.model_name")
+MODEL_KEYS = ("llm.response.model_name", SpanAttributes.LLM_MODEL_NAME, "llm.request.model_name")
+COST = "llm.cost.total"
 _FLAT_METADATA = DocumentAttributes.DOCUMENT_METADATA + "."
 _POSTPROCESSOR_NAME = re.compile(r"postprocess|re-?rank", re.IGNORECASE)
-_PLAIN_FIELDS = 4
-"""A passage has an id, a content, a score and its metadata as one object; with more, metadata is flattened."""
+PLAIN_DOCUMENT = (
+    DocumentAttributes.DOCUMENT_ID,
+    DocumentAttributes.DOCUMENT_CONTENT,
+    DocumentAttributes.DOCUMENT_SCORE,
+    DocumentAttributes.DOCUMENT_METADATA,
+)
+"""What most passages have: an id, a text, a score and metadata as one object; with more, metadata is flattened."""
+STRUCTURES = frozenset("{[")
+"""What the JSON of an object or a list begins with."""
+OTHER_MARKS = (
+    *("gen_ai.operation.name", "gen_ai.conversation.id", "gen_ai.request.model"),
+    *("langfuse.observation.type", "langfuse.trace.name", "traceloop.span.kind", "traceloop.entity.name"),
+)
+"""Attributes of other dialects, which instrumentations side by side write on the same span."""
 _KINDS = frozenset({"llm", "chain", "retriever", "reranker", "embedding", "tool", "agent", "prompt", "evaluator"})
-_ANNOTATIONS = frozenset(
+ANNOTATIONS = frozenset(
     {"annotations.", "evaluations.", "trace.annotations.", "session.annotations.", "span.annotations."}
 )
 _OFFLINE_PROJECTS = ("playground", "experiment-", "evaluators")
@@ -80,8 +92,8 @@ def read(span: RawSpan) -> DialectFacts | None:
         kind=kind,
         session_id=name_in(attributes, _SESSION),
         prompt_version=name_in(attributes, _PROMPT_VERSION),
-        skip=_offline(span),
-        metadata=_kept(span, metadata),
+        skip=offline(span.resource),
+        metadata=with_tags(kept_metadata(metadata), attributes.get(SpanAttributes.TAG_TAGS), span.resource),
     )
     user_id = name_in(attributes, _USER)
     if metadata:
@@ -100,24 +112,24 @@ def read(span: RawSpan) -> DialectFacts | None:
 def _read_retrieval(facts: SpanFacts, span: RawSpan, groups: Numbered) -> None:
     attributes = span.attributes
     stated = name_in(attributes, (RerankerAttributes.RERANKER_QUERY,))
-    facts.query = stated or _text_of(attributes, _INPUT, question_in)
+    facts.query = stated or text_of(attributes, INPUT, question_in)
     facts.chunks = _chunks(attributes, groups, facts.kind)
     if facts.kind == "tool" and not facts.chunks:
         called = name_in(attributes, (SpanAttributes.TOOL_NAME,)) or span.name
-        facts.chunks = chunks_of_tool(called, attributes.get(_OUTPUT))
+        facts.chunks = chunks_of_tool(called, attributes.get(OUTPUT))
 
 
 def _read_step(facts: SpanFacts, span: RawSpan, groups: Numbered) -> None:
     attributes = span.attributes
-    facts.question = _text_of(attributes, _INPUT, question_in)
+    facts.question = text_of(attributes, INPUT, question_in)
     if facts.kind in {"chain", "agent"}:
-        facts.answer = _text_of(attributes, _OUTPUT, answer_in)
-        facts.chunks = _chunks(attributes, groups, facts.kind) or _handed_on(attributes.get(_OUTPUT))
-    if facts.kind == "chain" and not facts.chunks and _POSTPROCESSOR_NAME.search(span.name):
-        _read_postprocessor(facts, attributes)
+        facts.answer = text_of(attributes, OUTPUT, answer_in)
+        facts.chunks = _chunks(attributes, groups, facts.kind) or handed_on(attributes.get(OUTPUT))
+    if facts.kind == "chain" and not facts.chunks and is_postprocessor(span.name):
+        read_postprocessor(facts, attributes.get(OUTPUT))
 
 
-def _handed_on(output: Any) -> list[RetrievedChunk]:
+def handed_on(output: Any) -> list[RetrievedChunk]:
     """Return the documents in the output of a step, such as a retriever of the app's own that calls itself a chain."""
     names_documents = isinstance(output, str) and ('documents"' in output or '"context"' in output)
     return returned_chunks(output) if names_documents else []
@@ -127,46 +139,53 @@ def _kind_of(attributes: dict[str, Any], groups: Numbered) -> str:
     stated = attributes.get(KIND)
     kind = stated.lower() if isinstance(stated, str) else ""
     if kind in _KINDS:
-        return "prompt" if kind == "llm" and _only_builds_prompt(attributes) else kind
+        return "prompt" if kind == "llm" and only_builds_prompt(attributes) else kind
     # The span may have lost its kind to the limit of attributes: what is left of the others tells.
-    if _DOCUMENTS in groups:
+    if DOCUMENTS in groups:
         return "retriever"
     if _RERANKED in groups:
         return "reranker"
-    if _ASKED in groups or _REPLIED in groups or SpanAttributes.LLM_TOKEN_COUNT_PROMPT in attributes:
+    if ASKED in groups or REPLIED in groups or SpanAttributes.LLM_TOKEN_COUNT_PROMPT in attributes:
         return "llm"
-    if kind or not _ANNOTATIONS.isdisjoint(groups):
+    if kind or not ANNOTATIONS.isdisjoint(groups):
         return "guardrail" if kind == "guardrail" else "chain"
     return ""
 
 
-def _read_postprocessor(facts: SpanFacts, attributes: dict[str, Any]) -> None:
+@lru_cache(maxsize=1 << 10)
+def is_postprocessor(name: str) -> bool:
+    """Return whether a step is called like one that chooses among passages."""
+    return _POSTPROCESSOR_NAME.search(name) is not None
+
+
+def read_postprocessor(facts: SpanFacts, output: Any) -> None:
     """Take a step that hands on fewer or reordered nodes for the reranker it is, though it calls itself a chain."""
-    chunks = chunks_in(attributes.get(_OUTPUT), "reranker")
+    chunks = chunks_in(output, "reranker")
     if chunks:
         facts.kind, facts.chunks, facts.question, facts.answer = "reranker", chunks, None, None
 
 
-def _only_builds_prompt(attributes: dict[str, Any]) -> bool:
+def only_builds_prompt(attributes: Container[str]) -> bool:
     """Return whether a span that calls itself LLM is a prompt builder (Haystack's are): a template, and no model."""
     if "llm.prompt_template.template" not in attributes:
         return False
-    return not any(key in attributes for key in (*_MODEL_KEYS, "llm.token_count.completion"))
+    return not any(key in attributes for key in (*MODEL_KEYS, "llm.token_count.completion"))
 
 
 def _read_model(facts: SpanFacts, attributes: dict[str, Any], groups: Numbered) -> None:
-    facts.question = _last_message(groups.get(_ASKED), "user") or _text_of(attributes, _INPUT, question_in)
-    facts.answer = _last_message(groups.get(_REPLIED), "assistant") or _text_of(attributes, _OUTPUT, answer_in)
-    facts.model = model_in(attributes, _MODEL_KEYS)
+    facts.question = _last_message(groups.get(ASKED), "user") or text_of(attributes, INPUT, question_in)
+    facts.answer = _last_message(groups.get(REPLIED), "assistant") or text_of(attributes, OUTPUT, answer_in)
+    facts.model = model_in(attributes, MODEL_KEYS)
     facts.input_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_PROMPT))
     facts.output_tokens = whole(attributes.get(SpanAttributes.LLM_TOKEN_COUNT_COMPLETION))
-    facts.cost = decimal(attributes.get("llm.cost.total"))
+    facts.cost = decimal(attributes.get(COST))
     facts.is_silent = facts.question is None and facts.answer is None
 
 
-def _text_of(attributes: dict[str, Any], key: str, read_text: Any) -> str | None:
+def text_of(attributes: dict[str, Any], key: str, read_text: Any) -> str | None:
+    """Return what `read_text` finds in an attribute, or the attribute itself where it is a text and says so."""
     value = attributes.get(key)
-    if isinstance(value, str) and value[:1] not in {"{", "["}:
+    if isinstance(value, str) and value[:1] not in STRUCTURES:
         return said(value)
     text: str | None = read_text(value)
     if text is None and isinstance(value, str) and attributes.get(key.replace("value", "mime_type")) != _JSON:
@@ -192,9 +211,14 @@ def _content(message: dict[str, Any]) -> str | None:
     return "\n".join(text for text in texts if text) or None
 
 
+def chunks_of_retriever(attributes: dict[str, Any]) -> list[RetrievedChunk]:
+    """Return the passages that a retriever states, in whatever form."""
+    return _chunks(attributes, numbered(attributes), "retriever")
+
+
 def _chunks(attributes: dict[str, Any], groups: Numbered, kind: str) -> list[RetrievedChunk]:
     stage = "reranker" if kind == "reranker" else "retriever"
-    documents = groups.get(_RERANKED if kind == "reranker" else _DOCUMENTS)
+    documents = groups.get(_RERANKED if kind == "reranker" else DOCUMENTS)
     if not documents and kind in {"chain", "agent", "tool"}:
         return []
     documents = documents or {}
@@ -205,7 +229,7 @@ def _chunks(attributes: dict[str, Any], groups: Numbered, kind: str) -> list[Ret
     stated = [(rank, _passage(document)) for rank, document in sorted(documents.items())]
     if all(passage.chunk_id and passage.text for _, passage in stated) and stated and stated[0][0] == 0:
         return [chunk for rank, passage in stated if (chunk := settled(passage, rank, stage)) is not None]
-    completed = _completed(stated, passages_in(attributes.get(_OUTPUT)))
+    completed = _completed(stated, passages_in(attributes.get(OUTPUT)))
     return [chunk for rank, passage in completed if (chunk := settled(passage, rank, stage)) is not None]
 
 
@@ -213,7 +237,7 @@ def _plain_chunk(document: dict[str, Any], rank: int, stage: str) -> RetrievedCh
     """Return the chunk of a passage that says its id and its text, as most do: nothing has to be looked for."""
     chunk_id, text = name_in(document, _DOCUMENT_ID), said(document.get(_CONTENT))
     metadata = object_in(document.get(_METADATA))
-    if not chunk_id or not text or not metadata or len(document) > _PLAIN_FIELDS:
+    if not chunk_id or not text or not metadata or len(document) > len(PLAIN_DOCUMENT):
         return None
     doc_id, score = document_id(metadata), decimal(document.get(_SCORE))
     if score is None:
@@ -238,7 +262,7 @@ def _completed(stated: list[tuple[int, Passage]], output: list[Passage]) -> Iter
 
 def _passage(document: dict[str, Any]) -> Passage:
     metadata = object_in(document.get(_METADATA))
-    if len(document) > _PLAIN_FIELDS or not metadata:
+    if len(document) > len(PLAIN_DOCUMENT) or not metadata:
         start = len(_FLAT_METADATA)
         flat = {key[start:]: value for key, value in document.items() if key.startswith(_FLAT_METADATA)}
         metadata = {**metadata, **flat}
@@ -257,55 +281,18 @@ def _metadata_of(attributes: dict[str, Any], groups: Numbered) -> dict[str, Any]
     return {**metadata, **flat[0]} if flat else metadata
 
 
-def _kept(span: RawSpan, metadata: dict[str, Any]) -> dict[str, Any]:
-    kept = kept_metadata(metadata)
-    tags = span.attributes.get(SpanAttributes.TAG_TAGS)
+def with_tags(kept: dict[str, Any], tags: Any, resource: dict[str, Any]) -> dict[str, Any]:
+    """Add to the metadata that is kept of a span its tags and the service it comes from; return it."""
     if tags:
         kept["tags"] = tags
-    service = span.resource.get("service.name")
+    service = resource.get("service.name")
     if service:
         kept["service"] = service
     return kept
 
 
-def _offline(span: RawSpan) -> str | None:
-    project = span.resource.get("openinference.project.name")
+def offline(resource: dict[str, Any]) -> str | None:
+    """Return why spans of a resource are no traffic of users, None when they may be."""
+    project = resource.get("openinference.project.name")
     is_offline = isinstance(project, str) and project.lower().startswith(_OFFLINE_PROJECTS)
     return "experiment or playground project" if is_offline else None
-
-
-def annotations(span: RawSpan, said: DialectFacts) -> list[FeedbackEvent]:
-    """Return the votes in `annotations.N.annotation.*` and its kin; a linked span is what they are about."""
-    found: list[FeedbackEvent] = []
-    groups = said.groups or {}
-    if _ANNOTATIONS.isdisjoint(groups):
-        return found
-    for prefix in sorted(_ANNOTATIONS & groups.keys()):
-        for number, annotation in sorted(groups[prefix].items()):
-            fields = {key.partition(".")[2] or key: value for key, value in annotation.items()}
-            event = _vote(span, prefix, number, fields, said.facts.session_id)
-            if event is not None:
-                found.append(event)
-    return found
-
-
-def _vote(
-    span: RawSpan, prefix: str, number: int, fields: dict[str, Any], session_id: str | None
-) -> FeedbackEvent | None:
-    name = name_in(fields, ("name",)) or "annotation"
-    value = vote_value(fields.get("score"), fields.get("label"))
-    if value is None:
-        return None
-    trace_id = span.links[0][0] if span.links else span.trace_id
-    is_about_session = prefix.startswith("session.") and session_id
-    return FeedbackEvent(
-        source=TRACE_SOURCE,
-        target_kind="session" if is_about_session else "interaction",
-        target_id=(session_id or trace_id) if is_about_session else trace_id,
-        name=name,
-        value=value,
-        scorer_kind=scorer_kind(fields.get("annotator_kind"), name),
-        comment=said(fields.get("explanation")),
-        given_at=moment_of(span.end_ns or span.start_ns),
-        event_id=f"{span.trace_id}:{span.span_id}:{prefix}{number}",
-    )

@@ -10,6 +10,8 @@ from ingest.traces.texts import said
 SESSION_KEYS = ("session_id", "conversation_id", "thread_id", "sessionId", "conversationId", "threadId", "chat_id")
 USER_KEYS = ("user_id", "userId", "end_user", "end_user_id", "user")
 PROMPT_VERSION_KEYS = ("prompt_version", "prompt_tag", "promptVersion")
+NO_MODELS = frozenset({"unknown", "None"})
+"""What instrumentations write where they know no model."""
 _KEPT_ELSEWHERE = frozenset({*SESSION_KEYS, *USER_KEYS})
 _LONGEST_METADATA = 2_000
 
@@ -38,9 +40,9 @@ def first_of(values: Mapping[str, Any], *keys: str) -> Any:
 
 
 def model_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
-    """Return the first of `keys` that names a model; instrumentations write `unknown` where they know none."""
+    """Return the first of `keys` that names a model."""
     name = name_in(attributes, keys)
-    return None if name in {"unknown", "None"} else name
+    return None if name in NO_MODELS else name
 
 
 def object_in(value: Any) -> dict[str, Any]:

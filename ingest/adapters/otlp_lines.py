@@ -1,0 +1,278 @@
+"""Read OTLP JSON in the collector's own spelling straight into typed spans; other spellings are left to `otlp_json`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import msgspec
+import orjson
+
+from ingest.adapters.base import Span, UsualLines
+from ingest.adapters.guarding import ODD_VALUE_ERRORS
+from ingest.adapters.otlp_json import (
+    CANONICAL_TRACE_ID,
+    STATUS_CODES,
+    events_of,
+    known_hex_id,
+    links_of,
+    nanoseconds_of,
+    plain_value,
+    resource_of,
+)
+from ingest.adapters.raw_spans import read_raw_span
+from ingest.traces.dialects.attribute_columns import Unusual
+from ingest.traces.dialects.openinference_columns import read_together
+from ingest.traces.dialects.openinference_shapes import Shape, shape_of
+from ingest.traces.dialects.raw_span import RawSpan
+from ingest.traces.facts import LAST_NS, facts_of_columns
+
+
+class UsualValue(msgspec.Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
+    """The value of an attribute; one of its fields is set, or none."""
+
+    string_value: str | None = None
+    int_value: str | int | None = None
+    double_value: float | None = None
+    bool_value: bool | None = None
+    array_value: dict[str, Any] | None = None
+    kvlist_value: dict[str, Any] | None = None
+    bytes_value: str | None = None
+
+    def plain(self) -> Any:
+        """Return what is set as a plain value; raises what `int` raises for a number that is none."""
+        if self.string_value is not None:
+            return self.string_value
+        if self.int_value is not None:
+            return int(self.int_value)
+        if self.double_value is not None:
+            return self.double_value
+        if self.bool_value is not None:
+            return self.bool_value
+        for kind, held in (("arrayValue", self.array_value), ("kvlistValue", self.kvlist_value)):
+            if held is not None:
+                return plain_value({kind: held})
+        return None
+
+
+class UsualAttribute(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """One attribute of a span."""
+
+    key: str
+    value: UsualValue | None = None
+
+
+class _Status(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    code: int | str | None = None
+    message: str | None = None
+
+
+class UsualSpan(msgspec.Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
+    """One span as it stands in the line."""
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None = None
+    name: str | None = None
+    start_time_unix_nano: str | int | None = None
+    end_time_unix_nano: str | int | None = None
+    attributes: list[UsualAttribute] | None = None
+    status: _Status | None = None
+    events: list[dict[str, Any]] | None = None
+    links: list[dict[str, Any]] | None = None
+    dropped_attributes_count: int | None = None
+    dropped_events_count: int | None = None
+    dropped_links_count: int | None = None
+    kind: int | str | None = None
+    flags: int | None = None
+    trace_state: str | None = None
+
+
+class _Scope(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    spans: list[UsualSpan]
+    scope: msgspec.Raw = msgspec.Raw(b"null")
+    schema_url: str | None = None
+
+
+class _Resource(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    scope_spans: list[_Scope]
+    resource: msgspec.Raw = msgspec.Raw(b"null")
+    schema_url: str | None = None
+
+
+class _Message(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    resource_spans: list[_Resource]
+
+
+_decode = msgspec.json.Decoder(_Message).decode
+_UNFAILED = (1, 0, None)
+_PLAIN_IDS = re.compile(r"(?:(?:[0-9a-f]{16}){0,2} )*")
+_PLAIN_TIMES = re.compile(r"(?:[0-9]{19} )*")
+_NO_IDS = frozenset({"0" * 16, "0" * 32})
+
+
+class _Left(ValueError):  # noqa: N818 - no error: the full reader takes over
+    """There is more to a line than the usual spans."""
+
+
+class _Key(NamedTuple):
+    """What spans that are read together have in common."""
+
+    shape: Shape
+    kind: str
+    resource: dict[str, Any]
+
+
+class _Reading:
+    """The spans of some lines, put into groups that are read together."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self._groups: dict[tuple[int, str, int], tuple[_Key, list[UsualSpan]]] = {}
+        self._alone: list[Span] = []
+
+    def take(self, line: bytes) -> bool:
+        """Take the spans of a line and return true; take none when the line has to be read in full."""
+        try:
+            keyed = [self._keyed(span, resource) for span, resource in _spans_of(_decode(line))]
+        except (msgspec.DecodeError, *ODD_VALUE_ERRORS):
+            return False
+        for key, span in keyed:
+            if key is None:
+                self._alone.append(span)
+            else:
+                known = self._groups.setdefault((id(key.shape), key.kind, id(key.resource)), (key, []))
+                known[1].append(span)
+        return bool(keyed)
+
+    def _keyed(self, span: UsualSpan, resource: dict[str, Any]) -> tuple[_Key | None, Any]:
+        """Return what a span is read together with; no key and its staged form when it is read alone."""
+        if len(span.trace_id) != CANONICAL_TRACE_ID:
+            raise _Left
+        attributes = span.attributes
+        if attributes and (span.status is None or span.status.code in _UNFAILED):
+            shape = shape_of(tuple([attribute.key for attribute in attributes]))
+            kind = attributes[shape.kind].value if shape is not None else None
+            if shape is not None and kind is not None and kind.string_value is not None:
+                return _Key(shape, kind.string_value, resource), span
+        return None, self._read_alone(span, resource)
+
+    def _read_alone(self, span: UsualSpan, resource: dict[str, Any]) -> Span:
+        outcomes = read_raw_span(_raw_span(span, resource))
+        found = outcomes[0]
+        if len(outcomes) > 1 or not isinstance(found, Span):
+            raise _Left
+        self.texts.update(found.texts or {})
+        return found
+
+    def spans(self) -> list[Span]:
+        """Return the staged form of all spans taken; raises one of ODD_VALUE_ERRORS for what no span can hold."""
+        found = self._alone
+        for key, spans in self._groups.values():
+            found.extend(self._together(key, spans))
+        return found
+
+    def _together(self, key: _Key, spans: list[UsualSpan]) -> list[Span]:
+        names = [span.name or "" for span in spans]
+        try:
+            said = read_together(key.shape, key.kind, [span.attributes or () for span in spans], names, key.resource)
+        except Unusual:
+            return [self._read_alone(span, key.resource) for span in spans]
+        self.texts.update(said.texts)
+        ends = _times([span.end_time_unix_nano for span in spans])
+        starts = _times([span.start_time_unix_nano for span in spans])
+        parents = _ids([span.parent_span_id or "" for span in spans])
+        dropped = [span.dropped_attributes_count or 0 for span in spans]
+        facts = facts_of_columns(
+            {**said.fields, "name": names, "parent": parents, "end_ns": ends, "dropped": dropped}, len(spans)
+        )
+        trace_ids, span_ids = _ids([span.trace_id for span in spans]), _ids([span.span_id for span in spans])
+        if not (all(trace_ids) and all(span_ids)):
+            raise _Left
+        versions = [min(end or start, LAST_NS) for end, start in zip(ends, starts, strict=True)]
+        starts = [min(start, LAST_NS) for start in starts]
+        return list(
+            map(Span._make, zip(trace_ids, span_ids, facts, starts, versions, said.user_ids, repeat(None), repeat("")))
+        )
+
+
+def read_usual_lines(lines: Sequence[bytes]) -> UsualLines:
+    """Read the lines that are messages in the usual spelling; a line with anything else in it is left."""
+    reading = _Reading()
+    left = [at for at, line in enumerate(lines) if not reading.take(line)]
+    try:
+        return UsualLines(reading.spans(), reading.texts, left)
+    except ODD_VALUE_ERRORS:  # such as a number that is none, of which the full reader knows the place
+        return _read_one_by_one(lines)
+
+
+def _read_one_by_one(lines: Sequence[bytes]) -> UsualLines:
+    if len(lines) == 1:
+        return UsualLines([], {}, [0])
+    out = UsualLines([], {}, [])
+    for at, line in enumerate(lines):
+        found = read_usual_lines([line])
+        out.spans.extend(found.spans)
+        out.texts.update(found.texts)
+        out.left.extend([at] if found.left else [])
+    return out
+
+
+def _spans_of(message: _Message) -> Iterator[tuple[UsualSpan, dict[str, Any]]]:
+    for resource_spans in message.resource_spans:
+        resource = _resource_of(bytes(resource_spans.resource))
+        for scope in resource_spans.scope_spans:
+            _parsed(bytes(scope.scope))
+            for span in scope.spans:
+                yield span, resource
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: bytes) -> Any:
+    """Parse what is passed over, so that its faults are found all the same; it is the same in line after line."""
+    return orjson.loads(text)
+
+
+@lru_cache(maxsize=256)
+def _resource_of(text: bytes) -> dict[str, Any]:
+    return resource_of({"resource": _parsed(text)})
+
+
+def _raw_span(span: UsualSpan, resource: dict[str, Any]) -> RawSpan:
+    """Return the span as every dialect can read it; raises ValueError for a number that is none."""
+    status = span.status or _NO_STATUS
+    code = status.code or 0
+    return RawSpan(
+        known_hex_id(span.trace_id),
+        known_hex_id(span.span_id),
+        known_hex_id(span.parent_span_id or ""),
+        span.name or "",
+        nanoseconds_of(span.start_time_unix_nano),
+        nanoseconds_of(span.end_time_unix_nano),
+        code if isinstance(code, int) else STATUS_CODES.get(code, 0),
+        status.message or "",
+        {entry.key: entry.value and entry.value.plain() for entry in span.attributes or ()},
+        events_of(span.events),
+        links_of(span.links),
+        span.dropped_attributes_count or 0,
+        resource,
+    )
+
+
+_NO_STATUS = _Status()
+
+
+def _ids(written: list[str]) -> list[str]:
+    """Return ids in their one spelling; one look tells that all have it already."""
+    is_plain = _PLAIN_IDS.fullmatch(" ".join([*written, ""])) and _NO_IDS.isdisjoint(written)
+    return written if is_plain else list(map(known_hex_id, written))
+
+
+def _times(written: list[Any]) -> list[int]:
+    """Return times in nanoseconds since 1970; one look tells that all are plain numbers of nanoseconds."""
+    try:
+        is_plain = _PLAIN_TIMES.fullmatch(" ".join([*written, ""]))
+    except TypeError:  # numbers, or none
+        is_plain = None
+    return list(map(int, written)) if is_plain else list(map(nanoseconds_of, written))

@@ -1,0 +1,33 @@
+"""Reads the lines of a span format that are spelled in the usual way, and leaves the others to the full reader."""
+
+from collections.abc import Callable, Sequence
+
+from ingest.adapters.base import UsualLines
+from ingest.reading.blocks import LinePart, ReadBlock, read_part
+from ingest.staging import StagedRows
+
+ReadLines = Callable[[Sequence[bytes]], UsualLines]
+
+
+def read_usual_lines(piece: LinePart, read_lines: ReadLines, rows: StagedRows) -> ReadBlock:
+    """Add the spans of the usual lines of a piece to `rows`, and return the rest as a block of its own."""
+    content = piece.content or b""
+    numbered = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line and not line.isspace()]
+    found = read_lines([line for _, line in numbered])
+    rows.read += len(numbered) - len(found.left)
+    rows.spans.extend(found.spans)
+    rows.texts.update(found.texts)
+    left = [numbered[at] for at in found.left]
+    read = read_part(piece._replace(content=b"\n".join([line for _, line in left])))
+    return _renumbered(read, [number for number, _ in left])._replace(lines=content.count(b"\n"))
+
+
+def _renumbered(read: ReadBlock, numbers: list[int]) -> ReadBlock:
+    """Give back the line numbers that the picked lines have in their piece."""
+    return read._replace(
+        block=read.block._replace(lines=[numbers[line - 1] for line in read.block.lines]),
+        rejects=[reject._replace(line=numbers[reject.line - 1]) for reject in read.rejects],
+        cautions=[
+            caution._replace(line=numbers[caution.line - 1]) if caution.line else caution for caution in read.cautions
+        ],
+    )

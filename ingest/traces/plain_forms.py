@@ -1,0 +1,105 @@
+"""The form of a trace: which of its spans says what, when it is one turn in which nothing is out of the ordinary."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ingest.adapters.base import Span
+from ingest.traces.facts import SpanFacts
+
+_SPEAKING = frozenset({"agent", "chain"})
+_RETRIEVING = frozenset({"retriever", "reranker"})
+_CLIENT_ERROR = 400
+_MOST_FORMS = 1 << 12
+
+
+class Place(NamedTuple):
+    """What of a span decides the form of its trace."""
+
+    kind: str
+    parent: int
+    """The place of the span above it; -1 for none that is known."""
+    has_chunks: bool
+
+
+class Form(NamedTuple):
+    """The places of spans, in order of time, by what they are to the turn."""
+
+    size: int
+    """How many spans there are, those of other software among them."""
+    entry: int
+    order: tuple[int, ...]
+    """The entry and then all spans of AI software: where what stands on any of them is looked for."""
+    models: tuple[int, ...]
+    """Model calls that hold no other."""
+    retrieving: int
+    """The span whose passages the model got; -1 when there is none."""
+    stage: str
+    """What that span did: retriever or reranker."""
+
+
+def form_of(spans: Sequence[Span]) -> Form | None:
+    """Return the form of a trace from its spans, in order, each once; None when `assembly` has to look at it."""
+    places = {span.span_id: at for at, span in enumerate(spans)}
+    found = []
+    for span in spans:
+        facts = span.payload
+        if type(facts) is not SpanFacts or _is_odd(facts) or not span.started_ns:
+            return None
+        found.append((facts.kind, places.get(facts.parent, -1), bool(facts.chunks)))
+    return _form(tuple(found))
+
+
+def _is_odd(facts: SpanFacts) -> bool:
+    """Return whether a span failed, was cut, lost attributes, or is more or less than a span of a user's turn."""
+    return bool(
+        facts.error
+        or facts.skip
+        or facts.aliases
+        or facts.dropped
+        or facts.is_cut
+        or facts.of
+        or (facts.http_status and facts.http_status >= _CLIENT_ERROR)
+    )
+
+
+@lru_cache(maxsize=_MOST_FORMS)
+def _form(written: tuple[tuple[str, int, bool], ...]) -> Form | None:
+    places = [Place(*place) for place in written]
+    above = [tuple(_above(places, at)) for at in range(len(places))]
+    if any(place.kind == "trace" for place in places) or any(at in above[at] for at in range(len(places))):
+        return None
+    of_ai = [at for at, place in enumerate(places) if place.kind]
+    entries = [at for at in of_ai if places[at].kind != "evaluator" and not any(places[up].kind for up in above[at])]
+    if len(entries) != 1 or places[entries[0]].kind not in _SPEAKING:
+        return None
+    retrieving = _outermost(_with_chunks(places, of_ai), above)
+    if len(retrieving) > 1:
+        return None
+    models = [at for at in of_ai if places[at].kind == "llm"]
+    wrapping = {up for at in models for up in above[at]}
+    return Form(
+        len(places),
+        entries[0],
+        (entries[0], *(at for at in of_ai if at != entries[0])),
+        tuple(at for at in models if at not in wrapping),
+        retrieving[0] if retrieving else -1,
+        "reranker" if retrieving and places[retrieving[0]].kind == "reranker" else "retriever",
+    )
+
+
+def _above(places: list[Place], at: int) -> Iterator[int]:
+    """Yield the places above one, nearest first; it comes again itself when it stands in a circle."""
+    seen: set[int] = set()
+    while (at := places[at].parent) >= 0 and at not in seen:
+        seen.add(at)
+        yield at
+
+
+def _with_chunks(places: list[Place], of_ai: list[int]) -> list[int]:
+    stated = [at for at in of_ai if places[at].has_chunks and places[at].kind in _RETRIEVING]
+    return stated or [at for at in of_ai if places[at].has_chunks and places[at].kind != "evaluator"]
+
+
+def _outermost(listed: list[int], above: list[tuple[int, ...]]) -> list[int]:
+    return [at for at in listed if not any(up in listed for up in above[at])]

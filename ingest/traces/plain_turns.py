@@ -1,0 +1,201 @@
+"""Put together many traces of one form at once, column by column, to what `assembly` makes of each."""
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from evalsets.chunks import canonical_chunk_id
+from ingest.adapters.base import Span, Trace
+from ingest.interaction import RetrievedChunk
+from ingest.staging import Alias, StagedRows, as_json
+from ingest.traces.context import Step, each_once
+from ingest.traces.facts import SpanFacts
+from ingest.traces.plain_forms import Form, form_of
+from ingest.traces.turn import Reply, reply_of
+
+_Column = list[Any]
+
+
+class PlainTurns(NamedTuple):
+    """The interactions made, and the id of each by its trace."""
+
+    rows: StagedRows
+    ids: dict[str, str]
+
+
+def put_together_alike(traces: Iterable[Trace], source: str) -> PlainTurns:
+    """Return the interactions of the traces that are one plain turn each; the others are left to `assembly`."""
+    groups: dict[Form, list[Trace]] = {}
+    for trace in traces:
+        form = form_of(trace.spans)
+        if form is not None and trace.spans[form.entry].payload.question:
+            groups.setdefault(form, []).append(trace)
+    made = PlainTurns(StagedRows(), {})
+    for form, alike in groups.items():
+        group = _Group(form, [trace.spans for trace in alike])
+        ids = [f"{source}:{trace.trace_id}" for trace in alike]
+        made.ids.update(zip([trace.trace_id for trace in alike], ids, strict=True))
+        _add(made.rows, group, alike, ids, source)
+    return made
+
+
+class _Group:
+    """Traces of one form: of each of its places the spans, their facts, and fields of these, one entry a trace."""
+
+    def __init__(self, form: Form, traces: list[Sequence[Span]]) -> None:
+        self.form, self.size = form, len(traces)
+        self.spans = list(zip(*traces, strict=True))
+        self._facts: list[list[SpanFacts]] = [[span.payload for span in spans] for spans in self.spans]
+
+    def field(self, place: int, name: str) -> _Column:
+        """Return a field of the facts of one place."""
+        return list(map(attrgetter(name), self._facts[place]))
+
+    def entries(self) -> list[SpanFacts]:
+        """Return the facts of the entries."""
+        return self._facts[self.form.entry]
+
+    def first(self, places: Iterable[int], name: str) -> _Column:
+        """Return of each trace the first of `places` that has a field."""
+        return _first_of((self.field(place, name) for place in places), self.size)
+
+    def summed(self, name: str) -> _Column:
+        """Return the sum over the model calls; where none says a number, the first that is said anywhere."""
+        stated = [self.field(place, name) for place in self.form.models]
+        if len(stated) > 1:
+            stated = [[_sum(numbers) for numbers in zip(*stated, strict=True)]]
+        return _first_of([*stated, *(self.field(place, name) for place in self.form.order)], self.size)
+
+
+def _sum(numbers: Iterable[Any]) -> Any:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _first_of(columns: Iterable[_Column], size: int) -> _Column:
+    found: _Column = [None] * size
+    for column in columns:
+        found = [known if known is not None else other for known, other in zip(found, column, strict=True)]
+        if None not in found:
+            break
+    return found
+
+
+def _add(rows: StagedRows, group: _Group, traces: list[Trace], ids: list[str], source: str) -> None:
+    form, entries = group.form, group.entries()
+    questions = [facts.question for facts in entries]
+    replies = _replies(group)
+    latest = form.models[::-1]
+    starts = [span.started_ns for span in group.spans[form.entry]]
+    chunks, steps = _retrieved(group, questions)
+    columns: dict[str, Iterable[Any]] = {
+        "interaction_id": ids,
+        "source": repeat(source, group.size),
+        "session_id": group.first(form.order, "session_id"),
+        "user_id": _first_of(([span.user_id or None for span in group.spans[at]] for at in form.order), group.size),
+        "asked_at": [start // 1000 for start in starts],
+        "question": questions,
+        "answer": [reply.text for reply in replies],
+        "model": group.first((*latest, *form.order), "model"),
+        "prompt_version": group.first((*latest, *form.order), "prompt_version"),
+        "latency_ms": [_latency_ms(start, facts) for start, facts in zip(starts, entries, strict=True)],
+        "input_tokens": group.summed("input_tokens"),
+        "output_tokens": group.summed("output_tokens"),
+        "cost": group.summed("cost"),
+        "error": repeat(None, group.size),
+        "stream_cut": [reply.is_cut for reply in replies],
+        "metadata": _metadata(group, steps),
+        "version_ns": [max([span.version_ns for span in trace.spans]) for trace in traces],
+        "cautions": repeat(None, group.size),
+    }
+    _add_links(rows, chunks)
+    for name, values in columns.items():
+        rows.columns[name].extend(values)
+    for trace, interaction_id in zip(traces, ids, strict=True):
+        entry_id = trace.spans[form.entry].span_id
+        if entry_id != trace.trace_id:
+            rows.aliases.append(Alias(source, entry_id, interaction_id))
+
+
+def _replies(group: _Group) -> list[Reply]:
+    stated = [facts.answer or None for facts in group.entries()]
+    last = group.field(group.form.models[-1], "answer") if group.form.models else [None] * group.size
+    return [
+        Reply(said, is_cut=False) if said == told else reply_of(said, told, is_cut=False)
+        for said, told in zip(stated, last, strict=True)
+    ]
+
+
+def _latency_ms(start: int, facts: SpanFacts) -> float | None:
+    return (facts.end_ns - start) / 1e6 if facts.end_ns >= start else facts.latency_ms
+
+
+def _retrieved(group: _Group, questions: list[str | None]) -> tuple[list[Sequence[RetrievedChunk]], list[Step | None]]:
+    """Return the passages of each turn, and the step that found them where it says more than the turn does."""
+    place = group.form.retrieving
+    if place < 0:
+        return [()] * group.size, [None] * group.size
+    stage = group.form.stage
+    listed = [_of_stage(chunks, stage) for chunks in group.field(place, "chunks")]
+    queries = [
+        query or asked for query, asked in zip(group.field(place, "query"), group.field(place, "question"), strict=True)
+    ]
+    steps = [
+        Step(stage, query, tuple(chunks)) if query and query != question else None
+        for query, question, chunks in zip(queries, questions, listed, strict=True)
+    ]
+    return [_in_order(chunks) for chunks in listed], steps
+
+
+def _of_stage(chunks: list[RetrievedChunk], stage: str) -> Sequence[RetrievedChunk]:
+    if {chunk.stage for chunk in chunks} == {stage}:
+        return chunks
+    return [chunk._replace(stage=stage) for chunk in chunks]
+
+
+def _in_order(chunks: Sequence[RetrievedChunk]) -> Sequence[RetrievedChunk]:
+    ranks = [chunk.rank for chunk in chunks]
+    if ranks == list(range(len(ranks))) and len({chunk.chunk_id for chunk in chunks}) == len(ranks):
+        return chunks
+    return each_once(list(chunks), {})
+
+
+def _add_links(rows: StagedRows, chunks: list[Sequence[RetrievedChunk]]) -> None:
+    first, links = rows.size, rows.links
+    links["row"].extend([first + at for at, listed in enumerate(chunks) for _ in listed])
+    flat = [chunk for listed in chunks for chunk in listed]
+    if not flat:
+        return
+    ids, _, docs, scores, ranks, stages, origins, hashes = zip(*flat, strict=True)
+    links["rank"].extend(ranks)
+    links["chunk_id"].extend([key if key.isascii() and key == key.strip() else canonical_chunk_id(key) for key in ids])
+    for name, values in (("doc_id", docs), ("text_hash", hashes), ("score", scores), ("stage", stages)):
+        links[name].extend(values)
+    links["id_origin"].extend(origins)
+
+
+def _metadata(group: _Group, steps: list[Step | None]) -> list[str | None]:
+    stated = zip(*(group.field(place, "metadata") for place in group.form.order), strict=True)
+    known: dict[int, str | None] = {}
+    out: list[str | None] = []
+    for metadata, step in zip(stated, steps, strict=True):
+        first = metadata[0]
+        if step is None and metadata.count(first) == len(metadata):
+            key = id(first)
+            if key not in known:
+                known[key] = as_json(first) if first else None
+            out.append(known[key])
+        else:
+            out.append(_merged(metadata, step))
+    return out
+
+
+def _merged(metadata: Sequence[dict[str, Any]], step: Step | None) -> str | None:
+    found: dict[str, object] = {}
+    for entry in metadata:
+        for key, value in entry.items():
+            found.setdefault(key, value)
+    if step is not None:
+        found["retrieval_steps"] = [step.as_metadata()]
+    return as_json(found) if found else None
