@@ -79,9 +79,13 @@ def refusal_cues() -> tuple[str, ...]:
 
 _QUOTATION = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb\n]{0,200}[\"\u201d\u00bb]")
 
+_QUOTATION_ENDS = '"\u201d\u00bb'
+
 
 def _without_quotations(text: str) -> str:
     """Blank what is quoted inside a text, but keep a text that is one quotation as a whole."""
+    if not any(map(text.__contains__, _QUOTATION_ENDS)):
+        return text
     stripped = text.strip()
     return text if _QUOTATION.fullmatch(stripped) else _QUOTATION.sub('""', text)
 
@@ -91,14 +95,14 @@ _LINE_BREAKS = re.compile(r"\s")
 
 def _has_cue(code: str, folded: str) -> bool:
     """Look for the cues one by one, which is far quicker than one expression of them all."""
-    return any(cue in folded for cue in language_table(code).cues)
+    return any(map(folded.__contains__, language_table(code).cues))
 
 
 def _read_by(table: LanguageTable, folded: list[str]) -> RefusalVerdict:
     for position, sentence in enumerate(folded):
         if not _has_cue(table.code, sentence):
             continue
-        match = (_is_policy(table, sentence) and table.policy.search(sentence)) or table.abstention.search(sentence)
+        match = _declining_words(table.code, sentence)
         if match:
             return _weigh(table, folded, position, match)
     return NOT_REFUSED
@@ -121,13 +125,14 @@ def _weigh(table: LanguageTable, folded: list[str], position: int, match: re.Mat
 
 
 def _is_policy(table: LanguageTable, sentence: str) -> bool:
-    return _refuses(table.code, sentence)
+    return table.policy.search(sentence) is not None
 
 
 @lru_cache(maxsize=20_000)
-def _refuses(code: str, sentence: str) -> bool:
-    """Assistants decline in the same words again and again, so this is remembered."""
-    return language_table(code).policy.search(sentence) is not None
+def _declining_words(code: str, sentence: str) -> re.Match[str] | None:
+    """Assistants decline, and caution, in the same words again and again, so this is remembered."""
+    table = language_table(code)
+    return table.policy.search(sentence) or table.abstention.search(sentence)
 
 
 def _led_by_answer(table: LanguageTable, before: list[str]) -> bool:

@@ -17,7 +17,7 @@ _PLAIN_MARKS = str.maketrans(
 )
 _CURRENCY = "$\u20ac\u00a3\u00a5\u20b9"
 # A run of digits and marks; what groups thousands in it is decided by `_plain_number`.
-_NUMBER_RUN = re.compile(r"(?<!\d)\d+(?:[.,']\d+| \d{3}(?!\d))+")
+_NUMBER_RUN = re.compile(r"\d+(?:[.,']\d+| \d{3}(?!\d))+")
 # A comma, apostrophe or space before exactly three digits groups thousands; so do several points, or points before a
 # decimal comma.
 _GROUPED = re.compile(
@@ -26,8 +26,10 @@ _GROUPED = re.compile(
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _EMPTY_FRACTION = re.compile(r"(\d+)\.0+")
 _CURRENCY_FIRST = re.compile(rf"([{_CURRENCY}])\s?(\d+(?:\.\d+)?)")
-_PADDED_AMOUNT = re.compile(rf"(?<!\d)(\d+\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
+_PADDED_AMOUNT = re.compile(rf"(\d+\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:per ?cent|prozent|pour ?cent|por ?ciento|por ?cento|procent|per ?cento)\b")
+_IN_PERCENT, _AFTER_AMOUNT = ("cent", "zent", "cient"), "%" + _CURRENCY
+"""One of these stands in every text that the patterns above can change."""
 _DIGIT = re.compile(r"\d")
 
 # Combining vowel signs belong to the word they stand in; \w alone would cut Devanagari or Thai words apart.
@@ -39,11 +41,15 @@ _TOKEN = re.compile(
 )
 _ASCII_TOKEN = re.compile(r"[a-z][a-z0-9]*(?:'[a-z]+)*|\d+(?:\.\d+)*|[%$]")
 """The same for what is ASCII, in half the time."""
+_NO_PLAIN_MARKS = str.maketrans({chr(code): " " for code in range(128) if not re.match(r"[a-z0-9'.%$]", chr(code))})
+"""Blanks what is a part of no token. White space is a part of none, so each piece between two has its own tokens."""
+_NO_POINTS_EITHER = {**_NO_PLAIN_MARKS, ord("."): " "}
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*")
 
 _MARKDOWN = re.compile(
     r"^[ \t]{0,3}(?:#{1,6} |> ?|[-*+] |\d{1,3}[.)] )+|\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`+", re.MULTILINE
 )
+_MAY_BE_MARKDOWN = re.compile(r"[#>*+_`-]|^[ \t]{0,3}\d", re.MULTILINE)
 # Bounded, so that a text of nothing but brackets is still read in one pass.
 _BRACKETED = re.compile(r"\s?(?:\[([^\[\]\n]{1,80})\](?!\()|\u3010[^\u3011\n]{1,60}\u3011)")
 _CITED_ID = re.compile(r"\^?(?:(?:documents?|docs?|sources?|ref) ?)?[\w.:/#-]+", re.IGNORECASE)
@@ -63,18 +69,27 @@ def fold(text: str) -> str:
     `1,000`, `1 000` and `1.000,00` become `1000`; `2,5` becomes `2.5`; `$30` and `30 $` become `30$`.
     A single `1.000` stays as it is, since it may mean either.
     """
+    return " ".join(_folded(text).split())
+
+
+def _folded(text: str) -> str:
+    """Fold all but white space."""
     if text.isascii():
         folded = text.lower().replace("`", "'")
     else:
         folded = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN_MARKS)
-    return " ".join(_fold_numbers(folded).split())
+    return _fold_numbers(folded)
 
 
 def _fold_numbers(text: str) -> str:
-    if not _DIGIT.search(text):
+    if not has_digit(text):
         return text
     text = _NUMBER_RUN.sub(lambda match: _plain_number(match.group()), text)
-    return _PADDED_AMOUNT.sub(r"\1", _CURRENCY_FIRST.sub(r"\2\1", _PERCENT.sub("%", text)))
+    if any(map(text.__contains__, _IN_PERCENT)):
+        text = _PERCENT.sub("%", text)
+    if not any(map(text.__contains__, _AFTER_AMOUNT)):
+        return text
+    return _PADDED_AMOUNT.sub(r"\1", _CURRENCY_FIRST.sub(r"\2\1", text))
 
 
 def _plain_number(run: str) -> str:
@@ -102,8 +117,27 @@ def tokens(text: str) -> list[str]:
 @lru_cache(maxsize=2048)
 def passage_tokens(text: str) -> tuple[str, ...]:
     """Return the tokens of a text that is likely to be asked for again, such as a retrieved passage."""
-    folded = fold(text)
-    return tuple((_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded))
+    folded = _folded(text)
+    return _ascii_tokens(folded) if folded.isascii() else tuple(_TOKEN.findall(folded))
+
+
+def _ascii_tokens(folded: str) -> tuple[str, ...]:
+    """Find the tokens of a text without anything beyond ASCII: most are what stands between two marks or spaces."""
+    if not has_digit(folded):
+        pieces = folded.translate(_NO_POINTS_EITHER).split()
+        if "".join(pieces).isalpha():
+            return tuple(pieces)
+    else:
+        pieces = folded.translate(_NO_PLAIN_MARKS).split()
+    found: list[str] = []
+    for piece in pieces:
+        if piece.isalpha():
+            found.append(piece)
+        elif (bare := piece.strip(".'")).isalpha():
+            found.append(bare)
+        else:
+            found += _ASCII_TOKEN.findall(piece)
+    return tuple(found)
 
 
 @lru_cache(maxsize=2048)
@@ -135,6 +169,11 @@ def content_tokens(words: Sequence[str], language: str = "") -> list[str]:
     return [word for word in words if word not in stopwords]
 
 
+def has_digit(text: str) -> bool:
+    """Tell whether a text has a digit, of any script."""
+    return any(map(text.__contains__, "0123456789")) if text.isascii() else _DIGIT.search(text) is not None
+
+
 def numbers(text: str) -> list[str]:
     """Return the folded numbers of a text in order."""
     return _NUMBER.findall(fold(text))
@@ -142,7 +181,9 @@ def numbers(text: str) -> list[str]:
 
 def without_markdown(text: str) -> str:
     """Return the text without emphasis, headings, list marks, code ticks and link targets."""
-    return _MARKDOWN.sub("", _LINK.sub(r"\1", text))
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    return _MARKDOWN.sub("", text) if _MAY_BE_MARKDOWN.search(text) else text
 
 
 def without_citations(text: str) -> str:

@@ -2,11 +2,13 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 """Language codes with a table; the first is used where nothing tells."""
@@ -46,18 +48,29 @@ class DecliningHint(NamedTuple):
 @cache
 def language_table(code: str) -> LanguageTable:
     """Return the tables of a language of `LANGUAGES`."""
-    raw = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
+    raw = _raw_table(code)
     refusal = raw["refusal"]
     words = refusal.get("words", {})
     patterns = {name: _any_of([_spelled_out(each, words) for each in refusal[name]]) for name in _PATTERNS}
     return LanguageTable(
         code,
-        stopwords=frozenset(raw["stopwords"].split()),
+        stopwords=stopwords_of(code),
         negations=frozenset(raw["negations"].split()),
         cues=tuple(refusal["cues"]),
         hint=DecliningHint(**refusal["hint"]),
         **patterns,
     )
+
+
+@cache
+def stopwords_of(code: str) -> frozenset[str]:
+    """Return the function words of a language, without making its patterns, which takes far longer."""
+    return frozenset(_raw_table(code)["stopwords"].split())
+
+
+@cache
+def _raw_table(code: str) -> dict[str, Any]:
+    return tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
 
 
 def guess_language(words: Sequence[str]) -> str:
@@ -67,13 +80,19 @@ def guess_language(words: Sequence[str]) -> str:
 
 @lru_cache(maxsize=2048)
 def _guessed(words: tuple[str, ...]) -> str:
-    counts = {code: sum(map(stopwords.__contains__, words)) for code, stopwords in _all_stopwords()}
-    return max(counts, key=counts.__getitem__)
+    known = _languages_of_words()
+    counts = Counter(chain.from_iterable(filter(None, map(known.get, words))))
+    return max(LANGUAGES, key=counts.__getitem__)
 
 
 @cache
-def _all_stopwords() -> tuple[tuple[str, frozenset[str]], ...]:
-    return tuple((code, language_table(code).stopwords) for code in LANGUAGES)
+def _languages_of_words() -> Mapping[str, tuple[str, ...]]:
+    """Return the languages that have a word among their function words."""
+    languages: dict[str, tuple[str, ...]] = {}
+    for code in LANGUAGES:
+        for word in stopwords_of(code):
+            languages[word] = (*languages.get(word, ()), code)
+    return languages
 
 
 _GUESSED_FROM = 80

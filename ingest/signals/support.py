@@ -1,11 +1,10 @@
 """How much of each answer stands in the text retrieved for it, for whole columns at once."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalsets.grounding import token_precision
-from evalsets.words import numbers, tokens
+from evalsets.grounding import token_precision, token_set
+from evalsets.words import has_digit, numbers, tokens
 
 
 class Support(NamedTuple):
@@ -28,9 +27,8 @@ def _support(answer: str, text: str) -> Support | None:
 
 
 def _missing_figure(answer: str, text: str) -> str | None:
-    figures = numbers(answer) if _DIGIT.search(answer) or not answer.isascii() else []
-    known = {*numbers(text), *tokens(text)} if figures else frozenset()
+    figures = numbers(answer) if has_digit(answer) or not answer.isascii() else []
+    if not figures:
+        return None
+    known = token_set([text]) if text.isascii() else {*numbers(text), *tokens(text)}
     return next((figure for figure in figures if figure not in known), None)
-
-
-_DIGIT = re.compile(r"\d")
