@@ -85,9 +85,9 @@ class ChunkReader:
         ranks = (np.arange(len(rows)) - np.repeat(firsts, sizes)).astype(np.int32)
         odd = _Odd(rows, len(lists))
         hashes = self._text_hashes(chunks.field("h"), find_texts, odd)
-        raw_ids = odd.take(text_array(chunks.field("chunk_id")))
-        odd.mark(true_rows(raw_ids.is_null()))
+        raw_ids, origin = self._ids(chunks, hashes, odd)
         docs = odd.take(text_array(chunks.field("doc_id")))
+        docs = pc.coalesce(docs, *_in_metadata("doc_id", chunks, odd))
         scores = odd.take(number_array(chunks.field("score")))
         found = {"chunk_id": raw_ids, "doc_id": docs, "text": hashes, "score": scores}
         columns = {
@@ -98,10 +98,24 @@ class ChunkReader:
             "text_hash": hashes,
             "score": scores,
             "stage": _constant(self.stage, len(rows)),
-            "id_origin": _constant("explicit", len(rows)),
+            "id_origin": origin,
         }
         names = {name for name, column in found.items() if column.null_count < len(column)}
         return Links(pa.table(columns), odd.rows, names)
+
+    @staticmethod
+    def _ids(chunks: Array, text_hashes: Array, odd: "_Odd") -> tuple[Array, Array]:
+        """Return the id of each chunk and which link of the fallback chain gave it."""
+        ids = odd.take(text_array(chunks.field("chunk_id")))
+        in_metadata = _in_metadata("chunk_id", chunks, odd)
+        if not in_metadata:
+            odd.mark(true_rows(ids.is_null()))
+            return ids, _constant("explicit", len(ids))
+        found = pc.utf8_trim_whitespace(pc.coalesce(*in_metadata))
+        chosen = pc.coalesce(found, text_hashes.cast(pa.string()))
+        odd.mark(true_rows(chosen.is_null()))
+        origins = pa.array(["metadata", "text_hash"])
+        return chosen, pa.DictionaryArray.from_arrays(found.is_null().cast(pa.int32()), origins)
 
     def _text_hashes(self, hashes: Array, find_texts: TextFinder, odd: "_Odd") -> Array:
         """Return the hash of each text as it is stored, by way of the distinct ones."""
@@ -134,6 +148,12 @@ class _Odd:
     def take(self, column: Any) -> Array:
         self.mark(column.odd)
         return column.values
+
+
+def _in_metadata(name: str, chunks: Array, odd: _Odd) -> list[Array]:
+    """Return the columns of metadata that may hold an id that no path is mapped to, in their order."""
+    columns = [field for field in chunks.type.names if field.startswith(f"{name}_")]
+    return [odd.take(text_array(chunks.field(column))) for column in columns]
 
 
 def _canonical(ids: Array) -> Array:

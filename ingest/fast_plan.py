@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jmespath
 import orjson
 
+from ingest.adapters.mapping_chunks import METADATA_DOCS, METADATA_IDS
 from ingest.adapters.mapping_columns import mapped_keys
 from ingest.adapters.mapping_file import NUMBER_FIELDS, TEXT_FIELDS, InteractionsSection, MappingFile, RetrievedSpec
 from ingest.adapters.mapping_paths import compile_path
@@ -30,7 +31,10 @@ class FastPlan(NamedTuple):
     fields: dict[str, str]
     """SQL of each mapped field that has a path, as text."""
     links: str
-    """SQL of the list of (chunk_id, doc_id, h, score), h being a hash of the text; empty when none is mapped."""
+    """SQL of the list of (chunk_id, doc_id, h, score), h being a hash of the text; empty when none is mapped.
+
+    Where no path is mapped to an id, the places in a chunk's metadata follow that may hold one.
+    """
     texts: str
     """SQL of the list of chunk texts."""
     is_odd: str
@@ -56,9 +60,9 @@ class Counted(NamedTuple):
 def fast_plan(mapping: MappingFile, found: Probe, privacy: PrivacySettings) -> FastPlan | None:
     """Return the plan for a mapping of plain fields over plain lines, None when the mapping reader has to do it all."""
     section = mapping.interactions
-    if section is None or not _has_plain_lines(found) or privacy.names or privacy.patterns:
+    if section is None or not _has_plain_lines(found) or privacy.names:
         return None
-    if section.turns or section.messages or section.trace or section.aliases or section.id is None:
+    if section.turns or section.messages or section.trace or section.aliases:
         return None
     chains = _field_chains(section)
     chunks = _chunk_chains(section.retrieved)
@@ -87,18 +91,25 @@ def _field_chains(section: InteractionsSection) -> dict[str, tuple[str, ...]] | 
         if chain is None:
             return None
         chains[name] = chain
-    return chains if "id" in chains and "question" in chains else None
+    return chains if "question" in chains and (section.id is None or "id" in chains) else None
 
 
 def _chunk_chains(spec: RetrievedSpec | None) -> dict[str, tuple[str, ...]] | None:
     if spec is None:
         return {}
-    if spec.arrays or spec.rows or not spec.list or not spec.chunk_id or not spec.text or not spec.doc_id:
+    if spec.arrays or spec.rows or not spec.list or not spec.text:
         return None
     written = {name: path for name in ("list", *_CHUNK_PARTS) if (path := getattr(spec, name))}
     chains = {name: compile_path(path).chain for name, path in written.items()}
     known = {name: chain for name, chain in chains.items() if chain is not None}
-    return known if len(known) == len(chains) else None
+    return known | _in_metadata(known) if len(known) == len(chains) else None
+
+
+def _in_metadata(chunks: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return where ids of chunks are looked for that no path is mapped to, numbered in their order."""
+    keys = {"chunk_id": METADATA_IDS, "doc_id": METADATA_DOCS}
+    unmapped = [(name, keys[name]) for name in keys if name not in chunks]
+    return {f"{name}_{at}": ("metadata", key) for name, found in unmapped for at, key in enumerate(found)}
 
 
 class _Condition(NamedTuple):
@@ -189,10 +200,11 @@ def _plan(
     odd.extend(f"{_quoted('.'.join(chain))} IS NOT NULL" for chain in every if len(chain) > 1)
     through = [chain[:depth] for chain in every for depth in range(1, len(chain))]
     through.extend([chunks["list"]] if chunks else [])
+    missing = [f"{_value(chain)} IS NULL" for chain in dict.fromkeys(through)]
     links = texts = ""
     if chunks:
-        links, texts, odd_chunk = _chunk_sql(chunks)
-        odd.append(odd_chunk)
+        links, texts, missing_in_chunk = _chunk_sql(chunks)
+        missing.append(missing_in_chunk)
     return FastPlan(
         columns=_declared(tree, "VARCHAR"),
         typed_columns=_declared(tree, "DOUBLE"),
@@ -200,7 +212,7 @@ def _plan(
         links=links,
         texts=texts,
         is_odd=_any_of(odd),
-        is_missing=_any_of([f"{_value(chain)} IS NULL" for chain in dict.fromkeys(through)]),
+        is_missing=_any_of(missing),
         mapped=sorted(mapped_keys(section)),
         has_rest=section.metadata == "rest",
         counted=_counted(chains, chunks, conditions, mapped_keys(section)),
@@ -215,7 +227,7 @@ def _counted(
 ) -> Counted | None:
     """Say which columns stand for the keys that are mapped, each of them once."""
     fields = {chain: name for name, chain in chains.items() if chain[0] in mapped}
-    parts = {chain: name for name, chain in chunks.items() if name != "list"}
+    parts = {chain: name for name, chain in chunks.items() if name in _CHUNK_PARTS}
     if any(len(chain) > 1 for chain in parts):
         return None
     every = [*fields, *([chunks["list"]] if chunks else [])]
@@ -254,19 +266,18 @@ def _value(chain: tuple[str, ...], of: str = "") -> str:
 def _chunk_sql(chunks: dict[str, tuple[str, ...]]) -> tuple[str, str, str]:
     """Return SQL of the links, of the texts, and of whether some chunk leads its paths through what is no object."""
     column = _value(chunks["list"])
-    part = {name: _value(chunks[name], "s") if name in chunks else "CAST(NULL AS VARCHAR)" for name in _CHUNK_PARTS}
-    h = f"CASE WHEN {part['text']} IS NULL THEN NULL ELSE hash({part['text']}) END"
-    links = (
-        f"list_transform({column}, lambda s: struct_pack(chunk_id := {part['chunk_id']}, doc_id := {part['doc_id']},"
-        f" h := {h}, score := {part['score']}))"
-    )
-    own = {name: chain for name, chain in chunks.items() if name != "list"}
+    own = {name: chain for name, chain in chunks.items() if name in _CHUNK_PARTS}
+    part = {name: _value(chain, "s") for name, chain in chunks.items() if name != "list"}
+    part = dict.fromkeys(_CHUNK_PARTS, "CAST(NULL AS VARCHAR)") | part
+    part["h"] = f"CASE WHEN {part['text']} IS NULL THEN NULL ELSE hash({part['text']}) END"
+    packed = ", ".join(f"{name} := {sql}" for name, sql in part.items() if name != "text")
+    links = f"list_transform({column}, lambda s: struct_pack({packed}))"
     through = [_value(chain[:depth], "s") for chain in own.values() for depth in range(1, len(chain))]
-    odd = "FALSE"
+    missing = "FALSE"
     if through:
         empty = " OR ".join(f"{path} IS NULL" for path in dict.fromkeys(through))
-        odd = f"len(list_filter({column}, lambda s: {empty})) > 0"
-    return links, f"list_transform({column}, lambda s: {part['text']})", odd
+        missing = f"len(list_filter({column}, lambda s: {empty})) > 0"
+    return links, f"list_transform({column}, lambda s: {part['text']})", missing
 
 
 def _quoted(name: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ingest.adapters.mapping_columns import derived_ids
 from ingest.adapters.mapping_file import NUMBER_FIELDS, FieldSpec, InteractionsSection
 from ingest.adapters.mapping_values import MS_IN, mapped_value, note_naive_times
 from ingest.columnar import COLUMN_TYPES
@@ -45,9 +46,16 @@ class FastRows:
             found = self._normalised(name, spec, raw) if raw is not None else _repeated(name, spec, self.size)
             self.columns[name] = found.values
             self._mark(found.odd)
+        if "id" not in self.columns:
+            self.columns["id"] = self._derived_ids()
         for name in ("id", "question"):
             self._mark(true_rows(self.columns[name].is_null()))
         self._mark(links and links.odd)
+
+    def _derived_ids(self) -> Array:
+        nothing = [None] * self.size
+        names = ("session_id", "asked_at", "question")
+        return pa.array(derived_ids(*(self.columns[n].to_pylist() if n in self.columns else nothing for n in names)))
 
     def _mark(self, odd: Mask | None) -> None:
         if odd is not None:

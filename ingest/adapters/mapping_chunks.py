@@ -11,8 +11,9 @@ from ingest.adapters.mapping_values import path_values
 from ingest.normalising import number_column, parsed_list, text, text_column
 from ingest.staging import StagedRows
 
-_METADATA_IDS = ("chunk_id", "id", "_id", "node_id")
-_METADATA_DOCS = ("doc_id", "document_id", "file_id", "doc_uri", "source", "url")
+METADATA_IDS = ("chunk_id", "id", "_id", "node_id")
+METADATA_DOCS = ("doc_id", "document_id", "file_id", "doc_uri", "source", "url")
+"""Where the ids of a chunk stand in its `metadata` when no path is mapped, the first that is there."""
 _PATHS = ("chunk_id", "doc_id", "text", "score")
 _text_hash = lru_cache(maxsize=30_000)(chunk_text_hash)
 
@@ -123,7 +124,7 @@ def _bare_text(item: dict[str, Any]) -> Any:
 
 
 def _bare_doc(item: dict[str, Any]) -> str | None:
-    return _first_in(item.get("metadata"), _METADATA_DOCS)
+    return _first_in(item.get("metadata"), METADATA_DOCS)
 
 
 def _first_in(metadata: Any, keys: tuple[str, ...]) -> str | None:
@@ -140,7 +141,7 @@ def _chunk_ids(ids: list[str | None], flat: list[Any], hashes: list[str | None])
     found: list[str | None] = []
     origins = []
     for key, item, text_hash in zip(ids, flat, hashes, strict=True):
-        in_metadata = None if key else _first_in(item.get("metadata"), _METADATA_IDS)
+        in_metadata = None if key else _first_in(item.get("metadata"), METADATA_IDS)
         chosen = key or in_metadata or text_hash
         found.append(chosen and canonical_chunk_id(chosen))
         origins.append("explicit" if key else "metadata" if in_metadata else "text_hash")

@@ -1,7 +1,7 @@
 """Normalises one block of mapped records column by column, and takes out the rows that do not fit, with reasons."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ingest.adapters.mapping_chunks import MappedChunks
@@ -113,8 +113,7 @@ class MappedColumns:
         sessions, times = self.columns["session_id"], self.columns["asked_at"]
         if self.section.turns is not None and None not in sessions:
             return [f"{session}#{row['turn']}" for session, row in zip(sessions, self.rows.values, strict=True)]
-        parts = zip(sessions, times, self.columns["question"], strict=True)
-        return ["derived-" + _digest(f"{session}\x1f{at}\x1f{question}") for session, at, question in parts]
+        return derived_ids(sessions, times, self.columns["question"])
 
     def _metadata(self) -> list[str | None]:
         if self.section.metadata == "none":
@@ -191,6 +190,12 @@ def mapped_keys(section: InteractionsSection) -> frozenset[str]:
         own = (shape.chunk_id, shape.doc_id, shape.text, shape.score) if not shape.list else (shape.list,)
         written.extend(path for path in own if path)
     return frozenset(keys.union(*(compile_path(path).top_keys for path in written)))
+
+
+def derived_ids(sessions: Iterable[Any], times: Iterable[Any], questions: Iterable[Any]) -> list[str]:
+    """Return ids for records that have none: hashes of session, time and question."""
+    parts = zip(sessions, times, questions, strict=True)
+    return ["derived-" + _digest(f"{session}\x1f{at}\x1f{question}") for session, at, question in parts]
 
 
 def _digest(written: str) -> str:

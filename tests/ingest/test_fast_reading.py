@@ -14,6 +14,7 @@ from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.fast_slices import SliceReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
+from ingest.settings import PrivacySettings
 from tests.ingest.ingest_support import APP_MAPPING, rows, tables
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -107,7 +108,7 @@ def watched_slices(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def both_ways(
-    log: Path, mapping: MappingFile, folder: Path, monkeypatch: pytest.MonkeyPatch, *, workers: int = 1
+    log: Path, mapping: MappingFile, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     found = []
     for name, limit in (("slow", 1 << 40), ("fast", 0)):
@@ -115,7 +116,7 @@ def both_ways(
         store = LogStore(folder / name / "logs.duckdb")
         store.path.parent.mkdir(parents=True)
         (store.path.parent / "salt").write_text("ab" * 32, encoding="ascii")
-        report = ingest([log], store=store, mapping=mapping, workers=workers)
+        report = ingest([log], store=store, mapping=mapping, **{"workers": 1, **options})
         account = report.model_dump(
             include={"read", "made", "skipped", "quarantined", "interactions", "feedback", "redactions"}
         )
@@ -281,3 +282,74 @@ def test_the_keys_of_a_log_with_nothing_unmapped_are_only_counted(
     (tmp_path / "again").mkdir()
     both_ways(log, app_mapping, tmp_path / "again", monkeypatch)
     assert looked
+
+
+SPARE = {
+    "no document": "{list: sources, chunk_id: chunk, text: text, score: similarity}",
+    "no chunk id": "{list: sources, text: text}",
+    "document in metadata, no chunk id": "{list: sources, doc_id: metadata.path, text: text}",
+}
+
+
+def spare_turn(number: int) -> dict[str, Any]:
+    """Return a turn whose chunks have ids in one of many places, or none."""
+    sources: list[dict[str, Any]] = turn(number)["sources"]
+    places: list[Any] = [
+        {},
+        {"metadata": None},
+        {"metadata": {"url": " é.html", "node_id": f" n{number % 3} "}},
+        {"metadata": {"source": "a.md", "doc_id": "", "path": "p", "id": None, "_id": 7}},
+        {"metadata": {"doc_id": ["a"], "id": {"b": 1}}},
+        {"text": None},
+        {"text": "", "chunk": None, "metadata": {}},
+    ]
+    extra = places[number % len(places)] if number % 3 == 0 else {}
+    return turn(number, sources=[chunk | extra for chunk in sources])
+
+
+@pytest.mark.parametrize("retrieved", SPARE.values(), ids=SPARE)
+def test_chunks_without_a_mapped_id_or_document_are_read_fast_to_the_same_tables(
+    retrieved: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_blocks = watched_slices(monkeypatch)
+    log = tmp_path / "log.jsonl"
+    records = [spare_turn(number) for number in range(96)]
+    if "metadata" not in retrieved:
+        records.append(turn(99, sources=[{"text": "t", "metadata": "no object"}]))
+    log.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    written = APP_MAPPING.split("  retrieved:", maxsplit=1)
+    mapping = parse_mapping(f"{written[0]}  retrieved: {retrieved}\n{written[1].split(chr(10), 1)[1]}", "a test")
+    slow, fast = both_ways(log, mapping, tmp_path, monkeypatch)
+    assert fast_blocks == [True]
+    assert_same_store(slow, fast)
+    origins = rows(LogStore(tmp_path / "fast" / "logs.duckdb"), "SELECT DISTINCT id_origin FROM retrieved ORDER BY ALL")
+    assert len(origins) == (1 if "chunk_id" in retrieved else 2)
+
+
+@pytest.mark.parametrize("fields", ["question: query", "session_id: conv, asked_at: ts, question: query"])
+def test_ids_that_have_to_be_derived_are_the_same_read_fast(
+    fields: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_blocks = watched_slices(monkeypatch)
+    times = ["2026-11-02T08:00:00Z", "2026-11-02T08:00:00.25+01:00", None, "1793609970"]
+    records = [turn(number, ts=times[number % 4]) for number in range(40)] + [turn(40, query=None)]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    mapping = parse_mapping(f"source: x\ninteractions: {{{fields}, answer: reply}}\n", "a test")
+    slow, fast = both_ways(log, mapping, tmp_path, monkeypatch)
+    assert fast_blocks == [True]
+    assert_same_store(slow, fast)
+
+
+def test_patterns_of_ones_own_are_replaced_in_a_log_read_fast(
+    tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_blocks = watched_slices(monkeypatch)
+    records = [turn(number, reply=f"see TCK-{number} or write to b@c.example", kept="TCK-7") for number in range(40)]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    privacy = PrivacySettings(patterns={"ticket": r"TCK-\d+"})
+    slow, fast = both_ways(log, app_mapping, tmp_path, monkeypatch, privacy=privacy)
+    assert fast_blocks == [True]
+    assert_same_store(slow, fast)
+    assert fast[1]["redactions"]["ticket"] == 80
