@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
+from evalsets.languages import LANGUAGES, stopwords_of
 from ingest.signals.cues import FOLLOWING_ON, INTERJECTIONS
 
 Numbers = npt.NDArray[np.float64]
@@ -28,7 +29,9 @@ LEXICAL_FEATURES: Mapping[str, str] = {
     "later_content_old": "share of the later content words that stood in the earlier question",
     "order_kept": "longest run of common words in order over the earlier words, pronouns aside",
     "same_question_word": "1 when both ask with the same word: what, how, is, can ...",
-    "later_points_back": "1 when the later question has a pronoun to be resolved",
+    "earlier_points_back": "1 when the earlier question has a pronoun to be resolved",
+    "later_points_back": "1 when the later question has one",
+    "resolves": "1 when the earlier question has one and the later none",
     "later_length": "words of the later question over 10, at most 3",
     "length_growth": "log of the later over the earlier number of words",
     "earlier_content": "content words of the earlier question over 8, at most 1",
@@ -52,11 +55,24 @@ don't
 doesn't
 """
 _POINTING = frozenset(_POINTING_TEXT.split())
-_FUNCTION = _POINTING | frozenset(_FUNCTION_TEXT.split())
 _ASKING_TEXT = """
 what which who whom whose when where why how is are was were do does did can could will would should
+wie was wo wann wer wen wem warum wieso welche welcher welches kann kannst können darf muss gibt
+où quand pourquoi qui quel quelle quels quelles combien est-ce qu'est-ce puis-je peut-on pouvez-vous
+cómo qué cuál cuáles dónde cuándo quién cuánto cuánta ¿cómo ¿qué ¿cuál ¿cuáles ¿dónde ¿cuándo ¿quién ¿cuánto ¿puedo ¿hay
+cosa quale quali dove quando chi perché quanto quanta posso c'è
+qual quais onde quem quanto existe há
+hoe wat waar wanneer waarom welke welk kan mag moet
 """
 _ASKING = frozenset(_ASKING_TEXT.split())
+_ENGLISH_TOO_TEXT = """
+ad ai as al ben bin com come comment dan den die dies door dos due e ed en era eu hat hay io la man me men met mine non
+o os over per plus pour
+sea son sue te ten ton tot u van vi war wil y you
+"""
+_ELSEWHERE = {word for code in LANGUAGES[1:] for word in stopwords_of(code) if word not in _ENGLISH_TOO_TEXT.split()}
+"""Function words of other languages, but for those that carry meaning in English."""
+_FUNCTION = _POINTING | _ASKING | _ELSEWHERE | frozenset(_FUNCTION_TEXT.split())
 RETRY_MARKS = "?!.,;:\"'()-"
 """Marks that a question sent again may have more or fewer of."""
 RETRY_OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|well|so)\b[ ,.:;!?-]*")
@@ -113,7 +129,9 @@ def _counted(a: _Question, b: _Question) -> tuple[float, ...]:
         both / (of_b or 1),
         min(1.0, LCSseq.similarity(a.stems, b.stems) / (len(a.without_pointing) or 1)),
         a.asks_with == b.asks_with != "",
+        a.points,
         b.points,
+        a.points and not b.points,
         min(words_b, 30) / 10,
         log((1 + words_b) / (1 + words_a)),
         min(of_a, 8) / 8,

@@ -1,3 +1,7 @@
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+
 import duckdb
 import pytest
 
@@ -39,6 +43,27 @@ def test_each_kind_of_rephrase_is_named(earlier: str, later: str, expected: str)
     ],
 )
 def test_a_follow_up_a_topic_shift_and_an_empty_question_are_no_rephrase(earlier: str, later: str) -> None:
+    assert kind(earlier, later) is None
+
+
+@lru_cache
+def pairs(name: str) -> list[list[str]]:
+    lists = tomllib.loads(Path(__file__).with_name("question_pairs.toml").read_text("utf-8"))
+    return [line.split(" | ") for line in lists[name].strip().splitlines()]
+
+
+@pytest.mark.parametrize(("earlier", "later"), pairs("corrected"))
+def test_corrections_and_doubts_in_seven_languages_are_named_corrected(earlier: str, later: str) -> None:
+    assert kind(earlier, later) == "corrected"
+
+
+@pytest.mark.parametrize(("earlier", "later"), pairs("asked_again"))
+def test_questions_asked_again_in_seven_languages_are_rephrases(earlier: str, later: str) -> None:
+    assert kind(earlier, later) in {"restated", "reworded"}
+
+
+@pytest.mark.parametrize(("earlier", "later"), pairs("goes_on"))
+def test_follow_ups_and_other_topics_in_seven_languages_are_none(earlier: str, later: str) -> None:
     assert kind(earlier, later) is None
 
 
