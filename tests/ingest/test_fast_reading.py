@@ -315,7 +315,7 @@ def test_chunks_without_a_mapped_id_or_document_are_read_fast_to_the_same_tables
     log = tmp_path / "log.jsonl"
     records = [spare_turn(number) for number in range(96)]
     if "metadata" not in retrieved:
-        records.append(turn(99, sources=[{"text": "t", "metadata": "no object"}]))
+        records.append(turn(99, sources=[{"chunk": "k", "text": "t", "metadata": "no object"}]))
     log.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     written = APP_MAPPING.split("  retrieved:", maxsplit=1)
     mapping = parse_mapping(f"{written[0]}  retrieved: {retrieved}\n{written[1].split(chr(10), 1)[1]}", "a test")
