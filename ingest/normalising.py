@@ -13,11 +13,14 @@ from zoneinfo import ZoneInfo
 import orjson
 import pyarrow as pa
 
+from ingest.printed import has_lists_without_commas, may_be_printed, printed
+
 MISSING_MARKERS = frozenset(
     {"", "null", "None", "NaN", "__REDACTED__", "redacted-by-litellm", "default-message-value", "<NA>"}
 )
 """Texts that stand for no value: placeholders of tracers that hide content, and of data frames."""
 _MISSING_NUMBERS = frozenset({"", "null", "none", "nan", "n/a", "na", "-", "--", "inf", "-inf", "infinity", "<na>"})
+_MONGO_KEYS = frozenset({"$oid", "$date", "$numberLong", "$numberInt", "$numberDouble", "$numberDecimal", "$uuid"})
 _LITERAL_LIMIT = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _JS_DATE = re.compile(r"^[A-Z][a-z]{2} ([A-Z][a-z]{2} \d{1,2} \d{4} [\d:]{8}) GMT([+-]\d{4})")
@@ -48,8 +51,18 @@ def text(value: Any) -> str | None:
     if value is None or value is False:
         return None
     if isinstance(value, (list, dict)):
-        return _text_of_parts(value)
+        plain = of_mongo(value)
+        return _text_of_parts(value) if plain is value else text(plain)
     return str(value)
+
+
+def of_mongo(value: Any) -> Any:
+    """Return what MongoDB's extended JSON wraps, such as `{"$oid": "…"}` or `{"$date": …}`, else `value` itself."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((key, inner),) = value.items()
+        if key in _MONGO_KEYS:
+            return of_mongo(inner)
+    return value
 
 
 def _text_of_parts(value: list[Any] | dict[str, Any]) -> str | None:
@@ -72,6 +85,8 @@ def number(value: Any) -> float | None:
         return None
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, dict) and (plain := of_mongo(value)) is not value:
+        return number(plain)
     return _number_of_text(str(value).strip())
 
 
@@ -110,6 +125,8 @@ def instant(value: Any, *, unit: str = "auto", zone: tzinfo = UTC) -> Instant | 
         return _located(value, zone)
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
         return Instant(_from_epoch(value, unit), is_naive=False)
+    if isinstance(value, dict) and (plain := of_mongo(value)) is not value:
+        return instant(plain, unit=unit, zone=zone)
     raise ValueError(value)
 
 
@@ -216,7 +233,10 @@ def _shortened(value: Any, limit: int = 60) -> str:
 
 
 def parsed_list(value: Any) -> Any:
-    """Return what a JSON or Python literal in a text holds (of at most a million characters), else the text itself."""
+    """Return what JSON or a printed structure in a text holds (of at most a million characters), else the text itself.
+
+    Printed as by Python, numpy or DuckDB: see `ingest.printed`.
+    """
     if not isinstance(value, str) or value[:1] not in ("[", "{", "(") or len(value) > _LITERAL_LIMIT:
         return value
     try:
@@ -226,7 +246,14 @@ def parsed_list(value: Any) -> Any:
 
 
 def _parsed_literal(value: str) -> Any:
+    if not may_be_printed(value):
+        return value
+    if not has_lists_without_commas(value):
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            pass
     try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return printed(value)
+    except (ValueError, TypeError, OverflowError):
         return value
