@@ -13,8 +13,9 @@ from ingest.reading.encodings import as_utf8
 from ingest.reading.envelopes import can_stream, records_at, streamed
 from ingest.reading.parsing import Parsed, parse_line
 from ingest.reading.probing import Probe, message_values
-from ingest.reading.tables import iter_csv, iter_parquet
-from ingest.reading.wrappers import is_piece
+from ingest.reading.split_lines import PIECE, end_of_record, joined, spans_of_parts, whole_until
+from ingest.reading.tables import iter_csv, iter_parquet, iter_rows
+from ingest.reading.wrappers import is_piece, line_of
 from ingest.staging import Block
 
 PART_BYTES = 6 << 20
@@ -75,14 +76,17 @@ def line_parts(
     )
     if found.is_plain:
         size = found.file.path.stat().st_size
-        yield from (base._replace(offset=at, length=part_bytes) for at in range(0, size, part_bytes))
+        with found.file.path.open("rb") as stream:
+            spans = ((at, part_bytes) for at in range(0, size, part_bytes))
+            for at, length in spans_of_parts(stream, size, part_bytes) if found.has_prefixes else spans:
+                yield base._replace(offset=at, length=length)
         return
     with open_file(found.file.path).stream as raw:
-        for content in _whole_lines(as_utf8(raw, found.encoding), part_bytes):
+        for content in _whole_lines(as_utf8(raw, found.encoding), part_bytes, may_split=found.has_prefixes):
             yield base._replace(content=content)
 
 
-def _whole_lines(stream: BinaryIO, part_bytes: int) -> Iterator[bytes]:
+def _whole_lines(stream: BinaryIO, part_bytes: int, *, may_split: bool) -> Iterator[bytes]:
     pieces: list[bytes] = []
     gathered = 0
     fault = ""
@@ -96,9 +100,11 @@ def _whole_lines(stream: BinaryIO, part_bytes: int) -> Iterator[bytes]:
         pieces.append(piece)
         gathered += len(piece)
         if gathered >= part_bytes and b"\n" in piece:
-            whole, _, rest = b"".join(pieces).rpartition(b"\n")
-            yield whole + b"\n"
-            pieces, gathered = [rest], len(rest)
+            content = b"".join(pieces)
+            end = whole_until(content) if may_split else content.rfind(b"\n") + 1
+            if end:
+                yield content[:end]
+            pieces, gathered = [content[end:]], len(content) - end
     yield b"".join(pieces)
     if fault:
         yield CUT_OFF + fault.encode("utf-8", "replace")
@@ -116,6 +122,9 @@ def read_part(part: LinePart) -> ReadBlock:
         out.rejects.append(Reject(part.file, 1, content[1:].decode("utf-8", "replace")))
         return out
     lines = content.split(b"\n")
+    if part.has_prefixes:
+        lines, pieces = joined(lines)
+        out.skips.update({PIECE: pieces} if pieces else {})
     raws: list[bytes | None] = []
     numbers, values = out.block.lines, out.block.values
     for number, line in enumerate(lines, 1):
@@ -142,6 +151,7 @@ def line_pieces(part: LinePart, piece_bytes: int = _PIECE_BYTES) -> Iterator[Lin
     start = 0
     while start < len(content):
         end = content.find(b"\n", start + piece_bytes) + 1 or len(content)
+        end = end_of_record(content, end) if part.has_prefixes else end
         yield part._replace(content=content[start:end])
         start = end
 
@@ -188,14 +198,22 @@ def _unwrapped(key: str, block: Block, part: LinePart, out: ReadBlock) -> Block:
     lines: list[int] = []
     values: list[Any] = []
     raws: list[bytes | None] = []
-    pending = ""
+    pending: dict[tuple[str, str], Entry] = {}
     for line, wrapper in zip(block.lines, block.values, strict=True):
         inner = wrapper.get(key) if isinstance(wrapper, dict) else None
-        if isinstance(inner, str) and is_piece(key, wrapper):
-            pending += inner
-            out.skips["part of a split line"] += 1
-        elif isinstance(inner, str):
-            text, pending = (pending + inner).encode("utf-8", "replace"), ""
+        if isinstance(inner, dict):
+            lines.append(line)
+            values.append(inner)
+            raws.append(None)
+        elif not isinstance(inner, str):
+            out.skips[_NO_RECORD] += 1
+        elif is_piece(key, wrapper):
+            begun = pending.get(line_of(wrapper), Entry(line, ""))
+            pending[line_of(wrapper)] = Entry(line, begun.value + inner)
+            out.skips[PIECE] += 1
+        else:
+            begun = pending.pop(line_of(wrapper), Entry(line, ""))
+            text = (begun.value + inner).encode("utf-8", "replace")
             parsed = parse_line(text)
             if parsed.fault or parsed.flaw:
                 _note(parsed, part, line, text, out)
@@ -203,12 +221,9 @@ def _unwrapped(key: str, block: Block, part: LinePart, out: ReadBlock) -> Block:
                 lines.append(line)
                 values.append(parsed.value)
                 raws.append(text)
-        elif isinstance(inner, dict):
-            lines.append(line)
-            values.append(inner)
-            raws.append(None)
-        else:
-            out.skips[_NO_RECORD] += 1
+    for begun in pending.values():
+        out.skips[PIECE] -= 1
+        out.rejects.append(Reject(part.file, begun.line, "a line in pieces has no end", begun.value[:_RAW_KEPT]))
     return Block(block.file, lines, values, raws)
 
 
@@ -303,8 +318,20 @@ def _stream_entries(found: Probe, raw: BinaryIO, place: str) -> Iterator[Entry]:
         yield Entry(1, raw.read())
     elif found.container == "csv":
         yield from iter_csv(as_utf8(raw, found.encoding), found.delimiter)
+    elif found.container == "rows":
+        yield from iter_rows(as_utf8(raw, found.encoding))
+    elif found.container == "text":
+        yield from _text_entries(as_utf8(raw, found.encoding))
     else:
         yield from iter_entries(as_utf8(raw, found.encoding))
+
+
+def _text_entries(stream: BinaryIO) -> Iterator[Entry]:
+    """Yield the lines of a file in which nothing looked like a record, each told of by itself."""
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            parsed = parse_line(line)
+            yield Entry(number, parsed.value, parsed.fault, line[:_RAW_KEPT].decode("utf-8", "replace"))
 
 
 def _parquet_entries(found: Probe) -> Iterator[Entry]:

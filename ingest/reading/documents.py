@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from ingest.reading.parsing import unquoted
+
 _PIECE = 1 << 20
 LONGEST_VALUE = 1 << 28
 """A single value is taken in whole, and Python holds it several times over."""
@@ -87,7 +89,7 @@ class Scanner:
                 return
             if end == len(self.buffer) and not isinstance(value, (dict, str)) and self._more():
                 continue
-            yield Entry(self.line, value)
+            yield Entry(self.line, unquoted(value) if isinstance(value, str) else value)
             self._advance(end)
             return
 

@@ -109,9 +109,10 @@ def _quoted(key: str) -> str:
 
 def _frames(document: dict[str, Any]) -> Iterator[Reading]:
     """Yield what pandas' orients split, columns and index may have meant; a table of one column may be either."""
-    columns, data = document.get("columns"), document.get("data")
+    columns, data = document.get("columns"), document.get("data", document.get("rows"))
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        yield Reading("<split>", [dict(zip(map(str, columns), row, strict=False)) for row in data])
+        names = [str(column.get("name") if isinstance(column, dict) else column) for column in columns]
+        yield Reading("<split>", [dict(zip(names, row, strict=False)) for row in data])
         return
     inner = list(document.values())
     if not inner or not all(isinstance(value, dict) and value for value in inner):

@@ -1,6 +1,7 @@
 """Parses one JSON text as logs really write it: NaN, lone surrogates, bad UTF-8, prefixes before the object."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import orjson
 from ingest.normalising import parsed_list
 
 _BOM = b"\xef\xbb\xbf"
+_ARRAY = re.compile(rb"\[\s*(?:[{\[\"\]]|$)")
 _loads = orjson.loads
 _DEEPEST = 200
 
@@ -34,12 +36,28 @@ def parse_json(raw: bytes) -> Parsed:
 def parse_line(raw: bytes) -> Parsed:
     """Parse one line of a log, looking past a byte-order mark and past a logging prefix before the object."""
     try:
-        return Parsed(_loads(raw))
+        value = _loads(raw)
     except orjson.JSONDecodeError as error:
         stripped = raw.removeprefix(_BOM).strip()
-        if stripped[:1] in (b"{", b"["):
+        if begins_json(stripped):
             return _parse_as_written(stripped, str(error))
         return _parse_after_prefix(stripped)
+    return Parsed(unquoted(value)) if type(value) is str else Parsed(value)
+
+
+def begins_json(line: bytes) -> bool:
+    """Return whether a line begins an object or an array of values, not a logging prefix in brackets."""
+    return line[:1] == b"{" or bool(_ARRAY.match(line))
+
+
+def unquoted(value: Any) -> Any:
+    """Return the object or array that a text spells which was written as JSON twice, else `value` itself."""
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        return _loads(value)
+    except orjson.JSONDecodeError:
+        return value
 
 
 def _parse_as_written(line: bytes, complaint: str) -> Parsed:
@@ -64,6 +82,10 @@ def _parse_after_prefix(line: bytes) -> Parsed:
             )
         start = line.find(b"{", start + 1)
         attempts += 1
+    start = line.find(b"{'")
+    printed = parsed_list(line[start:].decode("utf-8", "replace")) if start >= 0 else None
+    if isinstance(printed, dict):
+        return Parsed(printed)
     if line.find(b'{"') >= 0:
         return Parsed(fault="the JSON after the prefix is broken or cut off")
     return Parsed(fault="no JSON object in the line", is_text=True)

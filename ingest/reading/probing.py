@@ -1,5 +1,6 @@
 """Looks at the first bytes of a file and says how its records are laid out; a suffix decides nothing."""
 
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import islice
@@ -10,9 +11,10 @@ from ingest.reading.compression import FRAMED_ZSTD, PARQUET_MAGIC, STREAM_FAULTS
 from ingest.reading.documents import iter_entries
 from ingest.reading.encodings import as_utf8, encoding_of, encoding_of_table
 from ingest.reading.envelopes import readings
-from ingest.reading.parsing import parse_line
+from ingest.reading.parsing import begins_json, parse_line
 from ingest.reading.sources import SourceFile
-from ingest.reading.tables import delimiter_of, iter_csv, iter_parquet
+from ingest.reading.split_lines import joined
+from ingest.reading.tables import delimiter_of, iter_csv, iter_parquet, iter_rows
 from ingest.reading.unfinished import begun_document
 from ingest.reading.wrappers import Wrapper, wrapper_of
 
@@ -22,6 +24,7 @@ WHOLE_BYTES = 48 << 20
 _PACKED = 8
 """How many times larger the text of a compressed log may well be."""
 _SAMPLE_VALUES = 40
+_ROWS = re.compile(rb"\s*\[\s*\[\s*[^{\[\s]")
 
 
 class Probe(NamedTuple):
@@ -29,7 +32,8 @@ class Probe(NamedTuple):
 
     file: SourceFile
     container: str
-    """lines, documents, csv, parquet, frames (length-framed messages), binary (one message), empty or text."""
+    """lines, documents, csv, rows (an array of arrays), parquet, frames (length-framed messages), binary (one message),
+    empty or text."""
     sample: list[Any]
     encoding: str = "utf-8"
     is_plain: bool = True
@@ -173,15 +177,15 @@ def _text_layout(file: SourceFile, text: bytes, *, is_whole: bool) -> Probe:
     if not whole_lines:
         return Probe(file, "empty", [])
     first = whole_lines[0].strip()
-    if first[:1] in (b"{", b"["):
+    if begins_json(first):
         return _json_layout(file, text, whole_lines, is_whole=is_whole)
     if delimiter := delimiter_of(text.decode("utf-8", "replace")):
         rows = iter_csv(BytesIO(text), delimiter)
         values = _first_values(entry.value for entry in rows if not entry.fault)
-        has_objects = any(b'{"' in line and not line.startswith(b'"') for line in whole_lines[:1])
-        if values and not has_objects:
+        if values and not isinstance(parse_line(whole_lines[0]).value, dict):
             return Probe(file, "csv", values, delimiter=delimiter)
-    values = [parsed.value for parsed in map(parse_line, whole_lines[:200]) if not parsed.fault]
+    shown = filter(None, joined(whole_lines[:200])[0])
+    values = [parsed.value for parsed in map(parse_line, shown) if not parsed.fault]
     if values:
         return _looked_into(Probe(file, "lines", values[:_SAMPLE_VALUES], has_prefixes=True))
     values = _first_values(entry.value for entry in iter_entries(BytesIO(text)) if isinstance(entry.value, dict))
@@ -196,6 +200,8 @@ def _json_layout(file: SourceFile, text: bytes, lines: list[bytes], *, is_whole:
     opens_document = lines[0].rstrip()[-1:] in (b"[", b"{")  # an envelope may hold one record a line
     if is_object and len(lines) > 1 and objects and starts >= len(shown) * 0.5 and not opens_document:
         return _looked_into(Probe(file, "lines", objects))
+    if _ROWS.match(text):
+        return Probe(file, "rows", _first_values(e.value for e in iter_rows(BytesIO(text)) if not e.fault))
     entries = _first_values(iter_entries(BytesIO(text)))
     values = [entry.value for entry in entries if not entry.fault]
     if is_object and len(values) == 1 and is_whole:

@@ -32,20 +32,36 @@ def wrapper_of(sample: list[Any]) -> Wrapper | None:
 
 
 def _records(key: str, wrappers: Iterable[dict[str, Any]]) -> Iterator[Any]:
-    pending = ""
+    pending: dict[Any, str] = {}
     for wrapper in wrappers:
         inner = wrapper.get(key)
         if not isinstance(inner, str):
             yield inner
-        elif is_piece(key, wrapper):
-            pending += inner
+            continue
+        whole = pending.pop(line_of(wrapper), "") + inner
+        if is_piece(key, wrapper):
+            pending[line_of(wrapper)] = whole
         else:
-            yield parse_line((pending + inner).encode("utf-8", "replace")).value
-            pending = ""
+            yield parse_line(whole.encode("utf-8", "replace")).value
+
+
+def line_of(wrapper: dict[str, Any]) -> tuple[str, str]:
+    """Return what tells whose line a piece is of: the pieces of two streams may alternate."""
+    return str(wrapper.get("stream")), str(wrapper.get("partial_id"))
 
 
 def is_piece(key: str, wrapper: dict[str, Any]) -> bool:
-    """Return whether a wrapper holds a piece of a line: Docker splits those above 16 KB, and ends but the last one."""
+    """Return whether a wrapper holds a piece of a line that a later one goes on with.
+
+    Docker splits lines above 16 KB and ends but the last piece; log collectors mark pieces by keys of their own.
+    """
     inner = wrapper.get(key)
-    is_cut = isinstance(inner, str) and len(inner) >= _DOCKER_SPLITS_AT and not inner.endswith("\n")
-    return is_cut and key == "log" and "stream" in wrapper
+    if not isinstance(inner, str) or inner.endswith("\n"):
+        return False
+    if "logtag" in wrapper:
+        return bool(wrapper["logtag"] == "P")
+    if str(wrapper.get("partial_message")).lower() == "true":
+        return str(wrapper.get("partial_last")).lower() != "true"
+    if key != "log" or "stream" not in wrapper or len(inner) * 4 < _DOCKER_SPLITS_AT:
+        return False
+    return len(inner.encode("utf-8", "replace")) >= _DOCKER_SPLITS_AT

@@ -1,18 +1,25 @@
 """Files in layouts nobody has shown us hold the same records, and every record in them is accounted for."""
 
+import csv
 import gzip
+import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.ingest_report import IngestReport
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.reading import probing
+from ingest.reading.blocks import line_parts, read_part
+from ingest.reading.sources import SourceFile
 from tests.ingest.ingest_support import APP_MAPPING, rows
 from tests.ingest.test_ingest import turn
 
@@ -38,6 +45,32 @@ def docker(text: str, at: int = 16_384) -> str:
     return "\n".join(json.dumps({"log": piece, "stream": "stdout", "time": "2026-11-02T08:00:00Z"}) for piece in pieces)
 
 
+def table(delimiter: str = ",", **dialect: Any) -> str:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, **dialect)
+    writer.writerows([TURNS[0].keys(), *([*map(cell, record.values())] for record in TURNS)])
+    return out.getvalue()
+
+
+def cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list) else value
+
+
+def cri(line: str, at: int = 100) -> str:
+    pieces = [line[start : start + at] for start in range(0, len(line), at)]
+    marks = ["P"] * (len(pieces) - 1) + ["F"]
+    prefix = "2026-11-02T08:00:00.123456789Z"
+    noise = f"{prefix} stderr F warming up"  # of another stream, between the pieces
+    return f"\n{noise}\n".join(f"{prefix} stdout {mark} {piece}" for mark, piece in zip(marks, pieces, strict=True))
+
+
+def of_fluent_bit(line: str) -> str:
+    pieces = [line[start : start + 100] for start in range(0, len(line), 100)]
+    marks = ["P"] * (len(pieces) - 1) + ["F"]
+    wrapped = ({"stream": "stdout", "logtag": mark, "log": piece} for mark, piece in zip(marks, pieces, strict=True))
+    return "\n".join(map(json.dumps, wrapped))
+
+
 LAYOUTS: dict[str, str | bytes] = {
     "envelope under a name of its own": pretty({"took": 3, "my_turns": TURNS, "next": None}),
     "envelope three levels down": json.dumps({"status": 200, "response": {"body": {"turns": TURNS}}}),
@@ -55,6 +88,22 @@ LAYOUTS: dict[str, str | bytes] = {
     "frame by columns of one row": json.dumps({name: {"0": value} for name, value in TURNS[0].items()}),
     "printed Python dicts": "\n".join(map(repr, TURNS)),
     "lines copied out of an array": ",\n".join(LINES),
+    "printed Python dicts after a prefix": "\n".join(f"2026-11-02 INFO app: {record}" for record in TURNS),
+    "prefixes in brackets": "\n".join(f"[2026-11-02 08:00:00] [info] {line}" for line in LINES),
+    "pods before the lines": "\n".join(f"[pod/app-7d9/app] {line}" for line in LINES),
+    "JSON written twice": "\n".join(map(json.dumps, LINES)),
+    "an array of JSON texts": json.dumps(LINES),
+    "lines that containerd split": "\n".join(map(cri, LINES)),
+    "lines that containerd split, by Fluent Bit": "\n".join(map(of_fluent_bit, LINES)),
+    "split Docker lines of another script": "\n".join(
+        docker(json.dumps(turn(number, reply="長" * 9000), ensure_ascii=False) + "\n", at=5500) for number in range(8)
+    ),
+    "an array of arrays below their names": json.dumps([list(TURNS[0]), *(list(record.values()) for record in TURNS)]),
+    "rows beside their columns": json.dumps(
+        {"columns": [{"name": name} for name in TURNS[0]], "rows": [list(record.values()) for record in TURNS]}
+    ),
+    "a table that says its delimiter": "sep=;\n" + table(";"),
+    "a table with backslashes before quotes": table(doublequote=False, escapechar="\\"),
     "UTF-32": "\n".join(LINES).encode("utf-32"),
 }
 
@@ -157,3 +206,66 @@ def test_a_bad_byte_in_a_table_is_told(tmp_path: Path, store: LogStore) -> None:
     mapping = parse_mapping("source: t\ninteractions: {id: id, question: q}\n", "a test")
     report = read("id,q\n1,für\n2,bro".encode() + b"\xff\n", tmp_path, store, mapping)
     assert [caution.code for caution in report.cautions if caution.code == "mended_text"] == ["mended_text"]
+
+
+@pytest.mark.parametrize("empty", ["NULL", "\\N", "NaN", "NaT", "<NA>"])
+def test_a_cell_without_a_value_is_none_as_databases_and_data_frames_write_it(
+    empty: str, tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    read(f"request_id,query,reply,took_ms,err\nr1,why?,{empty},{empty},{empty}\n", tmp_path, store, app_mapping)
+    assert rows(store, "SELECT question, answer, latency_ms, error FROM interactions") == [("why?", None, None, None)]
+
+
+def test_texts_of_parquet_may_lack_their_mark(tmp_path: Path, app_mapping: MappingFile, store: LogStore) -> None:
+    place = tmp_path / "log"
+    parquet.write_table(pa.table({"request_id": [b"r1"], "query": [b"why?"], "reply": [b"\xff\xfe"]}), place)
+    ingest([place], store=store, mapping=app_mapping, workers=1)
+    assert rows(store, "SELECT interaction_id, question, answer FROM interactions") == [("app:r1", "why?", None)]
+
+
+def test_rows_without_names_are_named_by_their_places(tmp_path: Path, store: LogStore) -> None:
+    by_place = "source: app\ninteractions: {id: '\"0\"', question: '\"1\"', answer: '\"2\"'}\n"
+    log = json.dumps([[number, f"question {number}?", None] for number in range(3)])
+    assert read(log, tmp_path, store, parse_mapping(by_place, "a test")).interactions.new == 3
+    assert rows(store, "SELECT max(question) FROM interactions") == [("question 2?",)]
+
+
+def test_each_line_of_a_text_without_records_is_told_of(
+    tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    report = read("2026-11-02 started\n\n2026-11-02 stopped\n", tmp_path, store, app_mapping)
+    assert [(reject.line, reject.reason) for reject in report.rejects] == [
+        (1, "no JSON object in the line"),
+        (3, "no JSON object in the line"),
+    ]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("split", [docker, partial(cri, at=8_000)])
+def test_a_split_line_at_the_end_of_a_part_is_read_whole(
+    split: Callable[[str], str], pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    place = tmp_path / "log"
+    place.write_bytes(pack("\n".join(split(json.dumps(record) + "\n") for record in LONG).encode()))
+    found = probing.probe(SourceFile(place, "log", {}))
+    for part_bytes in (30_000, 70_000, 300_000):
+        read_blocks = [read_part(part) for part in line_parts(found, part_bytes=part_bytes)]
+        assert [value["request_id"] for block in read_blocks for value in block.block.values] == [
+            record["request_id"] for record in LONG
+        ]
+        assert not [reject for block in read_blocks for reject in block.rejects]
+        assert sum(block.lines for block in read_blocks) == place_lines(place)
+
+
+def place_lines(place: Path) -> int:
+    content = place.read_bytes()
+    return (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).count(b"\n")
+
+
+def test_a_split_line_without_its_end_is_quarantined_once(
+    tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    log = "\n".join(docker(json.dumps(record) + "\n") for record in LONG)
+    report = read(log[: log.rindex("\n")], tmp_path, store, app_mapping)
+    assert (report.interactions.new, report.quarantined) == (7, 1)
+    assert report.rejects[0].reason == "a line in pieces has no end"
