@@ -15,8 +15,9 @@ _LISTED = ("llm.", "retrieval.", "reranker.", "annotations", "evaluations", "tra
 
 
 def is_console_span(value: Any) -> bool:
-    """Return whether `value` is a span as `span.to_json()` writes it."""
-    return isinstance(value, dict) and isinstance(value.get("context"), dict) and "parent_id" in value
+    """Return whether `value` is a span as `span.to_json()` writes it; a root may leave its parent out."""
+    context = value.get("context") if isinstance(value, dict) else None
+    return isinstance(context, dict) and ("parent_id" in value or ("span_id" in context and "start_time" in value))
 
 
 def is_console_log(value: Any) -> bool:

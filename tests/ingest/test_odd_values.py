@@ -83,3 +83,25 @@ def test_answers_of_a_haystack_answer_builder_are_read(tmp_path: Path, store: Lo
     assert report.files[0].format == "haystack"
     assert rows(store, "SELECT question, answer, model FROM interactions") == [("where?", "there", "m")]
     assert rows(store, "SELECT chunk_id, doc_id FROM retrieved") == [("k1", "d.md")]
+
+
+def test_values_that_mongodb_wraps_are_taken_out(tmp_path: Path, store: LogStore) -> None:
+    mapping = parse_mapping(
+        "source: s\ninteractions: {id: _id, asked_at: at, question: q, input_tokens: n, cost: usd}\n", "a test"
+    )
+    moment = {"$date": {"$numberLong": "1793609970123"}}
+    record = {"q": "q?", "n": {"$numberInt": "12"}, "usd": {"$numberDecimal": "0.5"}}
+    log = [
+        {"_id": {"$oid": "6748f0"}, "at": moment, **record},
+        {"_id": {"$oid": "6748f1"}, "at": {"$date": "2026-11-02T08:59:30.123Z"}, **record},
+    ]
+    ingest([write_lines(tmp_path / "log", log)], store=store, mapping=mapping, workers=1)
+    found = "SELECT interaction_id, epoch_ms(asked_at), input_tokens, cost FROM interactions ORDER BY 1"
+    assert rows(store, found) == [("s:6748f0", 1793609970123, 12, 0.5), ("s:6748f1", 1793609970123, 12, 0.5)]
+
+
+def test_a_root_span_of_phoenix_may_leave_its_parent_out() -> None:
+    span = {"name": "ask", "context": {"trace_id": "a" * 32, "span_id": "b" * 16}, "span_kind": "CHAIN"}
+    attributes = {"input.value": "q?", "output.value": "a"}
+    made = read_values(PHOENIX, [span | {"start_time": "2026-11-02T08:00:00Z", "attributes": attributes}]).only
+    assert (made.question, made.answer) == ("q?", "a")
