@@ -2,6 +2,7 @@
 
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -151,9 +152,15 @@ class GroupWriter:
         # the work. The other cores read meanwhile.
         connection.execute("SET threads = 1")
         connection.begin()
-        written = self._merged(connection, group)
-        connection.commit()
-        connection.execute("RESET threads")
+        try:
+            written = self._merged(connection, group)
+            connection.commit()
+        except Exception:
+            with suppress(duckdb.Error):  # a transaction that failed to commit is over already
+                connection.rollback()
+            raise
+        finally:
+            connection.execute("RESET threads")
         return written
 
     def write(self, connection: duckdb.DuckDBPyConnection) -> None:
