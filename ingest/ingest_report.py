@@ -47,6 +47,10 @@ class InteractionCounts(_Model):
     forgotten: int = 0
     """Left out because they were forgotten on purpose."""
 
+    def plus(self, other: "InteractionCounts") -> "InteractionCounts":
+        """Return the sums."""
+        return InteractionCounts(**{name: getattr(self, name) + count for name, count in other})
+
 
 class FeedbackCounts(_Model):
     """What became of the votes."""

@@ -16,9 +16,8 @@ from ingest.assembling import assemble_traces
 from ingest.fast_reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.file_reading import FileReader
-from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, ReportTally
+from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, InteractionCounts, ReportTally
 from ingest.log_store import LogStore
-from ingest.merging import MergeCounts
 from ingest.privacy import workspace_salt
 from ingest.reading.probing import Probe, probe
 from ingest.reading.sources import SourceFile, find_files
@@ -175,7 +174,7 @@ class _Run:
             setattr(account, name, getattr(known, name))
         account.is_unchanged = True
         self.tally.rejects.extend(self.known.rejects_of(known.file) if self.known else [])
-        writer.counts = writer.counts.plus(MergeCounts(unchanged=known.interactions))
+        writer.counts = writer.counts.plus(InteractionCounts(unchanged=known.interactions))
 
     def _read_file(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> None:
         first_line = 0
@@ -228,15 +227,15 @@ class _Run:
         connection.begin()
         votes = self._bound(connection, ingest_id)
         written = writer.counts.new + writer.counts.changed
-        if written + writer.counts.votes:
+        if written + writer.votes:
             if written <= _MOST_COUNTED_BY_DAY:
                 daily.update(connection, ingest_id)
             for caution in session_cautions(connection, ingest_id):
                 self.tally.caution(caution)
         report = self.tally.report()
         report.ingest_id, report.stored = ingest_id, _stored(connection)
-        report.interactions = writer.interaction_counts()
-        report.feedback = FeedbackCounts(new=writer.counts.votes, bound=votes.bound, unbound=votes.unbound)
+        report.interactions = writer.counts
+        report.feedback = FeedbackCounts(new=writer.votes, bound=votes.bound, unbound=votes.unbound)
         report.spans_new = writer.spans_new
         report.seconds = round(time.monotonic() - started, 3)
         finish_ingest(connection, ingest_id, report)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.columnar import Tables
+from ingest.ingest_report import InteractionCounts
 from ingest.staging import INTERACTION_COLUMNS
 
 _KEYS = ("interaction_id", "source", "version_ns")
@@ -118,44 +119,33 @@ FROM incoming_votes
 """
 
 
-class MergeCounts(NamedTuple):
-    """What became of the interactions of a group."""
+class Merged(NamedTuple):
+    """What became of a group."""
 
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    older: int = 0
-    """Older states of interactions that are there already in a newer one."""
-    repeated: int = 0
-    """Further states of an interaction within the group."""
-    forgotten: int = 0
-    votes: int = 0
+    counts: InteractionCounts
+    votes: int
     """Votes that were not there before."""
-
-    def plus(self, other: "MergeCounts") -> "MergeCounts":
-        """Return the sums."""
-        return MergeCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 def merge(
     connection: duckdb.DuckDBPyConnection, group: list[Tables], *, ingest_id: int, with_spans: bool = False
-) -> MergeCounts:
+) -> Merged:
     """Merge a group of blocks and empty it; call it inside a transaction.
 
     `with_spans` says that texts of the group belong to staged spans, whose interactions come later.
     """
-    merged = _concatenated(group)
+    tables = _concatenated(group)
     group.clear()
-    sizes = _Sizes(*(table.num_rows for table in merged))
-    for name, table in zip(_VIEWS, merged, strict=True):
+    sizes = _Sizes(*(table.num_rows for table in tables))
+    for name, table in zip(_VIEWS, tables, strict=True):
         connection.register(name, table)
     # From here on only the engine holds the tables, so that each is freed once it is stored.
-    del merged, table
+    del tables, table
     try:
-        counts = _merged(connection, sizes, ingest_id)
+        merged = _merged(connection, sizes, ingest_id)
         if with_spans and sizes.texts:
             connection.execute(_INSERT_TEXTS)
-        return counts
+        return merged
     finally:
         for name in _VIEWS:
             connection.unregister(name)
@@ -186,8 +176,8 @@ def _concatenated(group: Sequence[Tables]) -> Tables:
     return Tables(pa.concat_tables(interactions), pa.concat_tables(links), *rest)
 
 
-def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int) -> MergeCounts:
-    counts = _merge_interactions(connection, ingest_id) if sizes.interactions else MergeCounts()
+def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int) -> Merged:
+    counts = _merge_interactions(connection, ingest_id) if sizes.interactions else InteractionCounts()
     if sizes.aliases:
         connection.execute(_INSERT_ALIASES)
     votes = 0
@@ -196,27 +186,27 @@ def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int
             connection.execute(statement)
         votes = _count(connection, "SELECT count(*) FROM incoming_votes")
         connection.execute(_INSERT_VOTES, {"ingest_id": ingest_id})
-    return counts._replace(votes=votes)
+    return Merged(counts, votes)
 
 
-def _merge_interactions(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> MergeCounts:
+def _merge_interactions(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> InteractionCounts:
     [(is_all_new,)] = connection.execute(_IS_ALL_NEW).fetchall()
     if is_all_new:
         new = int(connection.execute(_APPEND, {"ingest_id": ingest_id}).fetchall()[0][0])
         connection.unregister("staged_interactions")
         connection.execute(_APPEND_LINKS)
         connection.execute(_INSERT_TEXTS)
-        return MergeCounts(new=new)
+        return InteractionCounts(new=new)
     return _compared(connection, ingest_id)
 
 
-def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> MergeCounts:
+def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> InteractionCounts:
     connection.execute(_COMPARE, {"ingest_id": ingest_id})
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
         connection.execute(_DROP_REPEATS)
     found = dict(connection.execute("SELECT outcome, count(*) FROM compared GROUP BY outcome").fetchall())
-    counts = MergeCounts(**found, repeated=repeated)
+    counts = InteractionCounts(**found, repeated=repeated)
     if counts.new:
         connection.execute(_INSERT, {"ingest_id": ingest_id})
     if counts.changed:

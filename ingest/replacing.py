@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 
-from ingest.merging import MergeCounts
+from ingest.ingest_report import InteractionCounts
 
 # A trace may turn out to be no interaction, or another, when the rest of it comes.
 _GONE = """
@@ -46,7 +46,9 @@ def delete_interactions(connection: duckdb.DuckDBPyConnection, leaving: str) -> 
         )
 
 
-def take_back(connection: duckdb.DuckDBPyConnection, before: pa.Table, now: pa.Table, *, ingest_id: int) -> MergeCounts:
+def take_back(
+    connection: duckdb.DuckDBPyConnection, before: pa.Table, now: pa.Table, *, ingest_id: int
+) -> InteractionCounts:
     """Delete what was made of traces and is not made any more; return what that does to the counts of this ingest.
 
     `before` and `now` have a list column `made` of interaction ids; `before` may hold traces that `now` leaves out,
@@ -66,7 +68,7 @@ def take_back(connection: duckdb.DuckDBPyConnection, before: pa.Table, now: pa.T
     finally:
         connection.unregister("made_before")
         connection.unregister("made_now")
-    return MergeCounts(new=-counted)
+    return InteractionCounts(new=-counted)
 
 
 def let_older_replace(connection: duckdb.DuckDBPyConnection, made: pa.Table) -> None:

@@ -17,7 +17,7 @@ from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables
 from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import LogStore
-from ingest.merging import MergeCounts, merge
+from ingest.merging import Merged, merge
 from ingest.reading_jobs import StagedBlock
 from ingest.span_staging import StagedTraces, take_traces
 from ingest.way_finding import FileWay
@@ -64,7 +64,7 @@ class _Group(NamedTuple):
 class _Written(NamedTuple):
     """What became of a group."""
 
-    counts: MergeCounts
+    merged: Merged
     spans_new: int
 
 
@@ -77,7 +77,8 @@ class GroupWriter:
     def __init__(self, store: LogStore, ingest_id: int) -> None:
         """Start with nothing gathered."""
         self.store, self.ingest_id = store, ingest_id
-        self.counts = MergeCounts()
+        self.counts = InteractionCounts()
+        self.votes = 0
         self.spans_new = 0
         self._group = _Group.empty()
         self._bytes = 0
@@ -135,7 +136,8 @@ class GroupWriter:
             self._writing = None
 
     def _count(self, written: _Written) -> None:
-        self.counts = self.counts.plus(written.counts)
+        self.counts = self.counts.plus(written.merged.counts)
+        self.votes += written.merged.votes
         self.spans_new += written.spans_new
 
     def _stored(self, group: _Group) -> _Written:
@@ -172,15 +174,15 @@ class GroupWriter:
         taken = take_traces(connection, group.traces, ingest_id=self.ingest_id)
         group.traces.clear()  # so that each is freed once it is stored
         group.tables.extend(taken.made)
-        counts = MergeCounts()
+        merged = Merged(InteractionCounts(), 0)
         if group.tables:
-            counts = merge(connection, group.tables, ingest_id=self.ingest_id, with_spans=with_spans)
+            merged = merge(connection, group.tables, ingest_id=self.ingest_id, with_spans=with_spans)
         self._write_rejects(connection, group.rejects)
         for name, mapping in group.mappings.items():
             _keep_mapping(connection, name, mapping)
         for noted in group.files:
             self._write_file(connection, noted)
-        return _Written(counts, taken.spans)
+        return _Written(merged, taken.spans)
 
     def _write_rejects(self, connection: duckdb.DuckDBPyConnection, rejects: list[_NotedReject]) -> None:
         if not rejects:
@@ -203,12 +205,6 @@ class GroupWriter:
             "INSERT INTO ingested_files VALUES (?, ?, ?, ?, ?)",
             [noted.file_digest, noted.way_digest, account.file, account.model_dump_json(), self.ingest_id],
         )
-
-    def interaction_counts(self) -> InteractionCounts:
-        """Return what became of the interactions so far."""
-        counts = self.counts._asdict()
-        counts.pop("votes")
-        return InteractionCounts(**counts)
 
 
 _REJECT_SCHEMA = pa.schema(

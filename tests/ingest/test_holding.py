@@ -22,7 +22,7 @@ from ingest.adapters.base import Record
 from ingest.adapters.mapping_file import parse_mapping, preset_names
 from ingest.loading import ingest
 from ingest.log_store import LogStore
-from ingest.merging import MergeCounts, merge
+from ingest.merging import Merged, merge
 from ingest.reading.blocks import line_parts, read_part, whole_blocks
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile
@@ -142,7 +142,7 @@ def test_a_group_that_cannot_be_written_ends_the_ingest_with_its_error_and_what_
     store = LogStore(tmp_path / "logs.duckdb")
     groups: list[int] = []
 
-    def merge_twice(connection: Any, group: Any, **options: Any) -> MergeCounts:
+    def merge_twice(connection: Any, group: Any, **options: Any) -> Merged:
         groups.append(len(group))
         if len(groups) > 2:
             raise ErrataError("the disk is full")
