@@ -1,6 +1,7 @@
 """Whether an answer declines: abstentions and policy refusals told apart from partial answers, in seven languages."""
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -59,11 +60,11 @@ def detect_refusal(text: str) -> RefusalVerdict:
     return read_refusal(text)
 
 
-def read_refusal(text: str) -> RefusalVerdict:
-    """Tell whether an answer that has a cue declines: `detect_refusal` without its first look."""
+def read_refusal(text: str, languages: Sequence[str] = LANGUAGES) -> RefusalVerdict:
+    """Tell whether an answer with a cue declines, in one of `languages`: `detect_refusal` without its first look."""
     folded = [fold(sentence) for sentence in sentences(without_markdown(_without_quotations(text)))]
     whole = " ".join(folded)
-    for code in LANGUAGES:
+    for code in languages:
         if _has_cue(code, whole):
             verdict = _read_by(language_table(code), folded)
             if verdict.kind is not RefusalKind.NONE:
@@ -78,7 +79,6 @@ def refusal_cues() -> tuple[str, ...]:
 
 
 _QUOTATION = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb\n]{0,200}[\"\u201d\u00bb]")
-
 _QUOTATION_ENDS = '"\u201d\u00bb'
 
 

@@ -206,8 +206,13 @@ def sentences(text: str) -> list[str]:
     parts: list[str] = []
     for piece in _BREAK.split(text.strip()):
         stripped = piece.strip()
-        if parts and _ABBREVIATION.search(parts[-1]):
+        if parts and _is_abbreviated(parts[-1]):
             parts[-1] = f"{parts[-1]} {stripped}"
         elif stripped:
             parts.append(stripped)
     return parts
+
+
+def _is_abbreviated(text: str) -> bool:
+    """Tell whether a text ends with an abbreviation or an initial; none is longer than what is looked at."""
+    return text.endswith(".") and _ABBREVIATION.search(text, max(0, len(text) - 12)) is not None

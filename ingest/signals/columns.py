@@ -1,8 +1,11 @@
 """The functions that the SQL calls, over Arrow columns: the same on DuckDB and on Spark."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
+from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
 from ingest.signals.arrow_arrays import as_column, as_strings
 from ingest.signals.declining import decline_kinds
@@ -13,8 +16,9 @@ from ingest.signals.support import answer_support
 class SignalColumns:
     """Rephrase, decline and support over whole columns, with the settings of a workspace."""
 
-    def __init__(self, settings: SignalSettings) -> None:
-        """Take the sentence model and the strictness from `settings`."""
+    def __init__(self, settings: SignalSettings, languages: Sequence[str] = LANGUAGES) -> None:
+        """Take the sentence model and the strictness from `settings`; refusals are looked for in `languages`."""
+        self._languages = tuple(languages)
         self._embeddings = settings.embeddings
         self._strictness = settings.rephrase_strictness
 
@@ -26,7 +30,7 @@ class SignalColumns:
 
     def declining(self, answers: pa.Array) -> pa.Array:
         """Return how each answer declines: abstention, policy, partial or null."""
-        return as_strings(decline_kinds(answers.to_pylist()))
+        return as_strings(decline_kinds(answers.to_pylist(), self._languages))
 
     def supported(self, answers: pa.Array, texts: pa.Array) -> pa.Array:
         """Return a struct of the share of the words found in the text and the first figure that is not."""

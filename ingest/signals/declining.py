@@ -1,20 +1,20 @@
 """Whether logged answers decline, for whole columns at once."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from evalsets.languages import LANGUAGES
 from evalsets.refusals import read_refusal
 
 
-def decline_kinds(answers: Sequence[str | None]) -> list[str | None]:
-    """Return `abstention`, `policy` or `partial` for each answer that declines, else None."""
-    known: dict[str, str | None] = {}
-    kinds: list[str | None] = []
-    for answer in answers:
-        if answer is None:
-            kinds.append(None)
-            continue
-        if answer not in known:
-            kind = str(read_refusal(answer).kind)
-            known[answer] = None if kind == "none" else kind
-        kinds.append(known[answer])
-    return kinds
+def decline_kinds(answers: Sequence[str | None], languages: Sequence[str] = LANGUAGES) -> list[str | None]:
+    """Return `abstention`, `policy` or `partial` for each answer that declines in one of `languages`, else None."""
+    codes = tuple(languages)
+    return [None if answer is None else _kind(answer, codes) for answer in answers]
+
+
+@lru_cache(maxsize=10_000)
+def _kind(answer: str, languages: tuple[str, ...]) -> str | None:
+    """Assistants decline in the same words again and again, so this is remembered."""
+    kind = str(read_refusal(answer, languages).kind)
+    return None if kind == "none" else kind
