@@ -212,6 +212,20 @@ def test_suspicious_session_ids_are_said(tmp_path: Path, app_mapping: MappingFil
         assert code in [caution.code for caution in report.cautions]
 
 
+def test_turns_that_share_a_time_or_come_out_of_order_are_said(tmp_path: Path, app_mapping: MappingFile) -> None:
+    at = "2026-03-02T09:{:02d}:00Z".format
+    logs = {
+        "turns_share_a_time": [turn(n, conv="one" if n < 3 else "two", ts=at(5)) for n in range(4)],
+        "turns_out_of_order": [turn(n, conv="one", ts=at(9 - n)) for n in range(3)],
+        "": [turn(n, conv="one", ts=at(n)) for n in range(3)],
+    }
+    for code, records in logs.items():
+        log = write_lines(tmp_path / f"{code}.jsonl", records)
+        report = ingest([log], store=LogStore(tmp_path / f"{code}-store" / "l.duckdb"), mapping=app_mapping, workers=1)
+        assert [caution.code for caution in report.cautions if "turns" in caution.code] == [code] * bool(code)
+        assert all("2 of " in caution.message for caution in report.cautions if "turns" in caution.code)
+
+
 def test_many_parts_read_by_worker_processes_give_what_one_process_gives(
     tmp_path: Path, app_mapping: MappingFile
 ) -> None:
