@@ -73,6 +73,15 @@ def without_nulls(objects: Array) -> Array:
     return pa.array(written, objects.type)
 
 
+def with_members(objects: Array | None, members: dict[str, str], size: int) -> Array:
+    """Add members to `size` JSON objects that do not have them; `objects` is None, or null in a row, for none."""
+    alone = as_json(members)
+    if objects is None:
+        return pa.repeat(alone, size)
+    found = (None if written is None else orjson.loads(written) for written in objects.to_pylist())
+    return pa.array([as_json(known | (members | known)) if known else alone for known in found], pa.string())
+
+
 def text_array(column: Array) -> Normalised:
     """Make markers of missing content and blanks null; structures and booleans are odd."""
     rows = np.flatnonzero(_suspicious(column))

@@ -1,6 +1,5 @@
 """Says whether a mapping is plain enough for DuckDB to read the log itself, and which columns that needs."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jmespath
@@ -10,6 +9,7 @@ from ingest.adapters.mapping_chunks import METADATA_DOCS, METADATA_IDS
 from ingest.adapters.mapping_columns import mapped_keys
 from ingest.adapters.mapping_file import NUMBER_FIELDS, TEXT_FIELDS, InteractionsSection, MappingFile, RetrievedSpec
 from ingest.adapters.mapping_paths import compile_path
+from ingest.fast_sql import CHUNK_PARTS, Tree, any_of, chunk_sql, declared, literal, quoted, value
 from ingest.reading.probing import Probe
 from ingest.settings import PrivacySettings
 
@@ -17,8 +17,6 @@ FAST_BYTES = 4 << 20
 """From which size on a second way of reading pays."""
 _LABELS = {*TEXT_FIELDS, *NUMBER_FIELDS, "feedback"}
 """What may be a constant; the texts and the vote among them may have a `map`."""
-_CHUNK_PARTS = ("chunk_id", "doc_id", "text", "score")
-_Tree = dict[str, Any]
 
 
 class FastPlan(NamedTuple):
@@ -47,6 +45,8 @@ class FastPlan(NamedTuple):
     """Whether keys that nothing maps are to be kept."""
     counted: "Counted | None"
     """Columns that tell how many keys of a row are mapped and have a value; None when they cannot tell."""
+    partitions: dict[str, str]
+    """What the folders say of every row and no path reads; kept as metadata."""
 
 
 class Counted(NamedTuple):
@@ -69,13 +69,31 @@ def fast_plan(mapping: MappingFile, found: Probe, privacy: PrivacySettings) -> F
     conditions = _conditions(mapping)
     if chains is None or chunks is None or conditions is None:
         return None
-    numbers = [chain for name, chain in chains.items() if name in NUMBER_FIELDS]
-    tree = _tree(numbers, [*chains.values(), *((key,) for key, _, _ in conditions)], chunks)
-    return None if tree is None else _plan(section, tree, chains, chunks, conditions)
+    paths = _Paths(chains, chunks, conditions, found.file.partitions)
+    if not paths.partitions.keys().isdisjoint(paths.beyond_folders):
+        return None
+    tree = _tree(paths)
+    return None if tree is None else _plan(section, tree, paths)
+
+
+class _Paths(NamedTuple):
+    """All that is read of a record, and what the folders of its file say."""
+
+    fields: dict[str, tuple[str, ...]]
+    chunks: dict[str, tuple[str, ...]]
+    conditions: list["_Condition"]
+    partitions: dict[str, str]
+
+    @property
+    def beyond_folders(self) -> set[str]:
+        """The keys that are read as other than plain texts, of which folders must not say anything."""
+        keys = {key for key, _, _ in self.conditions}
+        keys |= {chain[0] for name, chain in self.fields.items() if len(chain) > 1 or name in NUMBER_FIELDS}
+        return keys | ({self.chunks["list"][0]} if self.chunks else set())
 
 
 def _has_plain_lines(found: Probe) -> bool:
-    return found.container == "lines" and not found.has_prefixes and not found.file.partitions
+    return found.container == "lines" and not found.has_prefixes
 
 
 def _field_chains(section: InteractionsSection) -> dict[str, tuple[str, ...]] | None:
@@ -99,7 +117,7 @@ def _chunk_chains(spec: RetrievedSpec | None) -> dict[str, tuple[str, ...]] | No
         return {}
     if spec.arrays or spec.rows or not spec.list or not spec.text:
         return None
-    written = {name: path for name in ("list", *_CHUNK_PARTS) if (path := getattr(spec, name))}
+    written = {name: path for name in ("list", *CHUNK_PARTS) if (path := getattr(spec, name))}
     chains = {name: compile_path(path).chain for name, path in written.items()}
     known = {name: chain for name, chain in chains.items() if chain is not None}
     return known | _in_metadata(known) if len(known) == len(chains) else None
@@ -152,14 +170,13 @@ def _is_json(written: str) -> bool:
     return True
 
 
-def _tree(
-    numbers: list[tuple[str, ...]], chains: Iterable[tuple[str, ...]], chunks: dict[str, tuple[str, ...]]
-) -> _Tree | None:
+def _tree(read: _Paths) -> Tree | None:
     """Return all paths as one tree of keys with types for leaves; None when one leads through the value of another."""
-    chains = list(chains)
-    inner: _Tree = {}
-    tree: _Tree = {}
-    paths: list[tuple[_Tree, tuple[str, ...], Any]] = [(tree, chain, "DOUBLE") for chain in numbers]
+    chains, chunks = [*read.fields.values(), *((key,) for key, _, _ in read.conditions)], read.chunks
+    numbers = [chain for name, chain in read.fields.items() if name in NUMBER_FIELDS]
+    inner: Tree = {}
+    tree: Tree = {}
+    paths: list[tuple[Tree, tuple[str, ...], Any]] = [(tree, chain, "DOUBLE") for chain in numbers]
     paths += [(tree, chain, "DOUBLE" if chain in numbers else "VARCHAR") for chain in chains]
     paths += [(tree, (".".join(chain),), "VARCHAR") for chain in chains if len(chain) > 1]
     own = {name: chain for name, chain in chunks.items() if name != "list"}
@@ -170,7 +187,7 @@ def _tree(
     return tree if all(_planted(*path) for path in paths) and _are_names_apart(tree) else None
 
 
-def _planted(tree: _Tree, chain: tuple[str, ...], leaf: Any) -> bool:
+def _planted(tree: Tree, chain: tuple[str, ...], leaf: Any) -> bool:
     for key in chain[:-1]:
         tree = tree.setdefault(key, {})
         if not isinstance(tree, dict):
@@ -178,7 +195,7 @@ def _planted(tree: _Tree, chain: tuple[str, ...], leaf: Any) -> bool:
     return bool(tree.setdefault(chain[-1], leaf) == leaf)
 
 
-def _are_names_apart(tree: _Tree) -> bool:
+def _are_names_apart(tree: Tree) -> bool:
     """Whether DuckDB, which does not tell upper from lower case in names, can have these keys side by side."""
     if len({key.lower() for key in tree}) < len(tree):
         return False
@@ -186,103 +203,53 @@ def _are_names_apart(tree: _Tree) -> bool:
     return all(_are_names_apart(branch) for branch in branches if isinstance(branch, dict))
 
 
-def _plan(
-    section: InteractionsSection,
-    tree: _Tree,
-    chains: dict[str, tuple[str, ...]],
-    chunks: dict[str, tuple[str, ...]],
-    conditions: list[_Condition],
-) -> FastPlan:
+def _plan(section: InteractionsSection, tree: Tree, paths: _Paths) -> FastPlan:
+    chains, chunks, conditions, partitions = paths
     odd = [
-        f"{_quoted(key)} IS {'' if equal else 'NOT '}DISTINCT FROM {_literal(text)}" for key, text, equal in conditions
+        f"{quoted(key)} IS {'' if equal else 'NOT '}DISTINCT FROM {literal(text)}" for key, text, equal in conditions
     ]
     every = [*chains.values(), *([chunks["list"]] if chunks else [])]
-    odd.extend(f"{_quoted('.'.join(chain))} IS NOT NULL" for chain in every if len(chain) > 1)
+    odd.extend(f"{quoted('.'.join(chain))} IS NOT NULL" for chain in every if len(chain) > 1)
     through = [chain[:depth] for chain in every for depth in range(1, len(chain))]
     through.extend([chunks["list"]] if chunks else [])
-    missing = [f"{_value(chain)} IS NULL" for chain in dict.fromkeys(through)]
+    mapped = mapped_keys(section)
+    missing = [f"{value(chain)} IS NULL" for chain in dict.fromkeys(through)]
     links = texts = ""
     if chunks:
-        links, texts, missing_in_chunk = _chunk_sql(chunks)
+        links, texts, missing_in_chunk = chunk_sql(chunks)
         missing.append(missing_in_chunk)
     return FastPlan(
-        columns=_declared(tree, "VARCHAR"),
-        typed_columns=_declared(tree, "DOUBLE"),
-        fields={name: _value(chain) for name, chain in chains.items()},
+        columns=declared(tree, "VARCHAR"),
+        typed_columns=declared(tree, "DOUBLE"),
+        fields={name: _value_or_partition(chain, partitions) for name, chain in chains.items()},
         links=links,
         texts=texts,
-        is_odd=_any_of(odd),
-        is_missing=_any_of(missing),
-        mapped=sorted(mapped_keys(section)),
+        is_odd=any_of(odd),
+        is_missing=any_of(missing),
+        mapped=sorted(mapped),
         has_rest=section.metadata == "rest",
-        counted=_counted(chains, chunks, conditions, mapped_keys(section)),
+        counted=_counted(paths, mapped - partitions.keys()),
+        partitions={key: name for key, name in partitions.items() if key not in mapped},
     )
 
 
-def _counted(
-    chains: dict[str, tuple[str, ...]],
-    chunks: dict[str, tuple[str, ...]],
-    conditions: list[_Condition],
-    mapped: frozenset[str],
-) -> Counted | None:
+def _counted(paths: _Paths, mapped: frozenset[str]) -> Counted | None:
     """Say which columns stand for the keys that are mapped, each of them once."""
+    chains, chunks, conditions, _ = paths
     fields = {chain: name for name, chain in chains.items() if chain[0] in mapped}
-    parts = {chain: name for name, chain in chunks.items() if name in _CHUNK_PARTS}
+    parts = {chain: name for name, chain in chunks.items() if name in CHUNK_PARTS}
     if any(len(chain) > 1 for chain in parts):
         return None
     every = [*fields, *([chunks["list"]] if chunks else [])]
     between = {chain[:depth] for chain in every for depth in range(1, len(chain))}
     between |= {chunks["list"]} if chunks else set()
     between |= {(key,) for key, _, _ in conditions if key in mapped}
-    own = [f"CAST({_value(chain)} IS NOT NULL AS UTINYINT)" for chain in sorted(between - fields.keys())]
+    own = [f"CAST({value(chain)} IS NOT NULL AS UTINYINT)" for chain in sorted(between - fields.keys())]
     names = {"text": "h"}
     return Counted(list(fields.values()), [names.get(name, name) for name in parts.values()], " + ".join(own) or "0")
 
 
-def _any_of(conditions: list[str]) -> str:
-    return f"coalesce({' OR '.join(conditions)}, FALSE)" if conditions else "FALSE"
-
-
-def _declared(tree: _Tree, number: str) -> str:
-    columns = (f"{_literal(key)}: {_literal(_kind(branch, number))}" for key, branch in tree.items())
-    return f"{{{', '.join(columns)}}}"
-
-
-def _kind(branch: Any, number: str) -> str:
-    if isinstance(branch, str):
-        return number if branch == "DOUBLE" else branch
-    if isinstance(branch, list):
-        return f"{_kind(branch[0], number)}[]"
-    return f"STRUCT({', '.join(f'{_quoted(key)} {_kind(inner, number)}' for key, inner in branch.items())})"
-
-
-def _value(chain: tuple[str, ...], of: str = "") -> str:
-    found, rest = (of, chain) if of else (_quoted(chain[0]), chain[1:])
-    for key in rest:
-        found = f"struct_extract({found}, {_literal(key)})"
-    return found
-
-
-def _chunk_sql(chunks: dict[str, tuple[str, ...]]) -> tuple[str, str, str]:
-    """Return SQL of the links, of the texts, and of whether some chunk leads its paths through what is no object."""
-    column = _value(chunks["list"])
-    own = {name: chain for name, chain in chunks.items() if name in _CHUNK_PARTS}
-    part = {name: _value(chain, "s") for name, chain in chunks.items() if name != "list"}
-    part = dict.fromkeys(_CHUNK_PARTS, "CAST(NULL AS VARCHAR)") | part
-    part["h"] = f"CASE WHEN {part['text']} IS NULL THEN NULL ELSE hash({part['text']}) END"
-    packed = ", ".join(f"{name} := {sql}" for name, sql in part.items() if name != "text")
-    links = f"list_transform({column}, lambda s: struct_pack({packed}))"
-    through = [_value(chain[:depth], "s") for chain in own.values() for depth in range(1, len(chain))]
-    missing = "FALSE"
-    if through:
-        empty = " OR ".join(f"{path} IS NULL" for path in dict.fromkeys(through))
-        missing = f"len(list_filter({column}, lambda s: {empty})) > 0"
-    return links, f"list_transform({column}, lambda s: {part['text']})", missing
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _value_or_partition(chain: tuple[str, ...], partitions: dict[str, str]) -> str:
+    if chain[0] not in partitions:
+        return value(chain)
+    return f"coalesce({value(chain)}, {literal(partitions[chain[0]])})"

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile
 from ingest.fast_chunks import ChunkReader, Links, TextBook
-from ingest.fast_columns import Array, only_chunk, without_nulls
+from ingest.fast_columns import Array, only_chunk, with_members, without_nulls
 from ingest.fast_plan import FastPlan
 from ingest.fast_rows import FastRows
 from ingest.reading.blocks import CUT_OFF, LinePart, read_part
@@ -95,6 +95,8 @@ class SliceReader:
         rest = self._rests(mode, table, written) if self.plan.has_rest else None
         if rest is not None and len(rest) != table.num_rows:
             return None
+        if self.plan.has_rest and self.plan.partitions:
+            rest = with_members(rest, self.plan.partitions, table.num_rows)
         left = self._odd_rows(part, np.flatnonzero(rows.odd), table.num_rows)
         if left is None:
             return None

@@ -190,7 +190,9 @@ def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:
         for value in block.values:
             if isinstance(value, dict):
                 for key, name in part.partitions.items():
-                    value.setdefault(key, name)
+                    if value.get(key) is None:
+                        value.pop(key, None)
+                        value[key] = name
     return block
 
 

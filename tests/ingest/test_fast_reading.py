@@ -284,6 +284,35 @@ def test_the_keys_of_a_log_with_nothing_unmapped_are_only_counted(
     assert looked
 
 
+@pytest.mark.parametrize(
+    ("mapped", "fast", "kept"),
+    [("prompt_version: team", 2, 40), ("prompt_version: prompt_tag", 2, 40), ("cost: team", 0, 0)],
+    ids=["mapped", "unmapped", "not as a text"],
+)
+def test_what_folders_say_is_read_fast_to_the_same_tables(
+    mapped: str, fast: int, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_blocks = watched_slices(monkeypatch)
+    changes: list[dict[str, Any]] = [
+        {},
+        {"team": "b"},
+        {"team": None},
+        {"kept": 1, "day": None},
+        {"day": "x", "a": 2.5},
+    ]
+    log = tmp_path / "logs" / "day=2026-11-02" / "team=it's"
+    log.mkdir(parents=True)
+    for name, kinds in (("plain", 1), ("mixed", 5)):
+        records = [turn(number, request_id=f"{name}{number}", **changes[number % kinds]) for number in range(20)]
+        written = "".join(json.dumps(record) + "\n" for record in records)
+        (log / f"{name}.jsonl").write_text(written, encoding="utf-8")
+    mapping = parse_mapping(f"source: x\ninteractions: {{id: request_id, question: query, {mapped}}}\n", "a test")
+    assert_same_store(*both_ways(tmp_path / "logs", mapping, tmp_path, monkeypatch))
+    assert fast_blocks == [True] * fast
+    store = LogStore(tmp_path / "fast" / "logs.duckdb")
+    assert rows(store, "SELECT count(*) FROM interactions WHERE contains(metadata, 'day')") == [(kept,)]
+
+
 SPARE = {
     "no document": "{list: sources, chunk_id: chunk, text: text, score: similarity}",
     "no chunk id": "{list: sources, text: text}",
