@@ -1,8 +1,8 @@
 """An afternoon's work: candidates drawn by priority, spread over groups, signals and weeks, with a control share."""
 
 import hashlib
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ingest.candidates import Candidate
@@ -20,6 +20,13 @@ class Drawn(NamedTuple):
     reason: str
 
 
+class _Kind(NamedTuple):
+    """What a batch is spread over."""
+
+    signal: str
+    week: str
+
+
 def draw_batch(
     candidates: Sequence[Candidate],
     size: int,
@@ -31,8 +38,9 @@ def draw_batch(
     """Draw `size` candidates: the same for the same candidates and seed.
 
     Highest priority first; one of each group; every candidate already drawn for a signal or from a week makes the next
-    one of the same a little less worth drawing. A share of controls is drawn at random, so that what the signals miss
-    can be estimated. Candidates in `leave_out` (by id), and those the set already has, are not drawn.
+    one of the same a little less worth drawing. A second one of a session, which most often is the same failure, is
+    drawn only when no others are left. A share of controls is drawn at random, so that what the signals miss can be
+    estimated. Candidates in `leave_out` (by id), and those the set already has, are not drawn.
     """
     settings = settings or QueueSettings()
     seed = settings.seed if seed is None else seed
@@ -44,33 +52,52 @@ def draw_batch(
     return [*drawn, *_at_random(controls, size - len(drawn) if len(drawn) < size - for_control else for_control, seed)]
 
 
-def _by_worth(candidates: Sequence[Candidate], size: int, seed: int) -> list[Drawn]:
+def _by_worth(candidates: Iterable[Candidate], size: int, seed: int) -> list[Drawn]:
+    waiting = _by_kind(candidates, seed)
+    drawn: list[Drawn] = []
     signals: Counter[str] = Counter()
     weeks: Counter[str] = Counter()
-    left = sorted(candidates, key=lambda each: _shuffled(each, seed))
-    drawn: list[Drawn] = []
-    while left and len(drawn) < size:
-        best = max(left, key=lambda each: _worth(each, signals, weeks))
-        left.remove(best)
-        drawn.append(Drawn(best, _why(best, signals, weeks)))
-        signals[best.sampling_signal] += 1
-        weeks[_week(best)] += 1
+    sessions: set[tuple[str, str]] = set()
+    again: list[Candidate] = []
+    while len(drawn) < size and (waiting or again):
+        if not waiting:
+            waiting, again, sessions = _by_kind(again, seed), [], set()
+        kind = max(waiting, key=lambda each: _worth(waiting[each][0], each, signals, weeks))
+        best = waiting[kind].popleft()
+        if not waiting[kind]:
+            del waiting[kind]
+        if _session(best) in sessions:
+            again.append(best)
+            continue
+        drawn.append(Drawn(best, _why(best, kind, signals, weeks)))
+        sessions.add(_session(best))
+        signals[kind.signal] += 1
+        weeks[kind.week] += 1
     return drawn
 
 
-def _worth(candidate: Candidate, signals: Counter[str], weeks: Counter[str]) -> float:
-    repeats = signals[candidate.sampling_signal] / max(1, len(signals)) + weeks[_week(candidate)] / max(1, len(weeks))
-    return candidate.priority * float(_SPREAD ** (repeats / 2))
+def _by_kind(candidates: Iterable[Candidate], seed: int) -> dict[_Kind, deque[Candidate]]:
+    """Sort candidates of each kind best first, ties by chance; of a kind only the best can be the next one drawn."""
+    kinds: dict[_Kind, deque[Candidate]] = {}
+    for each in sorted(candidates, key=lambda each: (-each.priority, _shuffled(each, seed))):
+        kinds.setdefault(_Kind(each.sampling_signal, _week(each)), deque()).append(each)
+    return kinds
 
 
-def _why(candidate: Candidate, signals: Counter[str], weeks: Counter[str]) -> str:
-    parts = [f"priority {candidate.priority:.2f} by {candidate.sampling_signal}"]
+def _worth(best: Candidate, kind: _Kind, signals: Mapping[str, int], weeks: Mapping[str, int]) -> float:
+    of_signal, of_week = signals.get(kind.signal, 0), weeks.get(kind.week, 0)
+    repeats = of_signal / max(1, len(signals)) + of_week / max(1, len(weeks))
+    return best.priority * float(_SPREAD ** (repeats / 2))
+
+
+def _why(candidate: Candidate, kind: _Kind, signals: Mapping[str, int], weeks: Mapping[str, int]) -> str:
+    parts = [f"priority {candidate.priority:.2f} by {kind.signal}"]
     if candidate.group_size > 1:
         parts.append(f"stands for {candidate.group_size} that ask the same")
-    if not signals[candidate.sampling_signal]:
+    if not signals.get(kind.signal):
         parts.append("first of its signal")
-    if not weeks[_week(candidate)] and _week(candidate):
-        parts.append(f"first of week {_week(candidate)}")
+    if kind.week and not weeks.get(kind.week):
+        parts.append(f"first of week {kind.week}")
     return "; ".join(parts)
 
 
@@ -85,9 +112,10 @@ def _one_of_each_group(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _at_random(controls: Sequence[Candidate], size: int, seed: int) -> list[Drawn]:
     chosen = sorted(controls, key=lambda each: _shuffled(each, seed))[: max(0, size)]
-    return [
-        Drawn(each, f"control, drawn at random with probability {each.inclusion_probability:.3g}") for each in chosen
-    ]
+    among = (
+        f"control: {len(chosen)} of {len(controls)} drawn at random, among which each unflagged turn came with a chance"
+    )
+    return [Drawn(each, f"{among} of {each.inclusion_probability:.3g}") for each in chosen]
 
 
 def _shuffled(candidate: Candidate, seed: int) -> str:
@@ -99,16 +127,6 @@ def _week(candidate: Candidate) -> str:
     return "{}-W{:02d}".format(*asked_at.isocalendar()[:2]) if asked_at else ""
 
 
-def new_kinds_per_ten(kinds: Sequence[str]) -> list[int]:
-    """Return for each ten labels, in the order they were made, how many kinds of failure were new among them.
-
-    `kinds` names the mode and sub-code of each label, empty for "not a failure". Two zeros in a row say that the next
-    labels are unlikely to show anything new.
-    """
-    seen: set[str] = set()
-    counts = []
-    for start in range(0, len(kinds), 10):
-        fresh = {kind for kind in kinds[start : start + 10] if kind} - seen
-        seen |= fresh
-        counts.append(len(fresh))
-    return counts
+def _session(candidate: Candidate) -> tuple[str, str]:
+    """Return what tells sessions apart; one without an id is named by the first turn that is shown of it."""
+    return candidate.source, candidate.session_id or candidate.turns[0].interaction_id

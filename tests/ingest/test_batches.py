@@ -1,6 +1,7 @@
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from ingest.batches import draw_batch, new_kinds_per_ten
+from ingest.batches import draw_batch
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
 from ingest.diagnosing import CorpusSearch, suggest
 from ingest.grouping import group_alike, recognise_known
@@ -49,13 +50,53 @@ def test_a_batch_holds_its_share_of_controls_and_says_their_chance() -> None:
     drawn = draw_batch(pool, 40, settings=QueueSettings(control_share=0.25))
     controls = [each for each in drawn if each.candidate.sampling_signal == "control"]
     assert len(controls) == 10
-    assert "probability 0.05" in controls[0].reason
+    assert "10 of 50 drawn at random" in controls[0].reason
+    assert "chance of 0.05" in controls[0].reason
 
 
 def test_a_rarer_signal_of_lower_priority_gets_a_place() -> None:
     pool = [candidate(n) for n in range(40)] + [candidate(90, signal="hand_off", priority=0.7)]
     drawn = draw_batch(pool, 10, settings=QueueSettings(control_share=0))
     assert "hand_off" in {each.candidate.sampling_signal for each in drawn}
+
+
+def test_a_second_one_of_a_session_is_drawn_only_when_no_other_is_left() -> None:
+    pool = [candidate(n, session_id="one" if n < 5 else f"s{n}") for n in range(10)]
+    settings = QueueSettings(control_share=0)
+    drawn = [each.candidate.candidate_id for each in draw_batch(pool, 8, settings=settings)]
+    assert sorted(drawn[:6]) == ["c000", "c005", "c006", "c007", "c008", "c009"]
+    assert drawn[6:] == ["c001", "c002"]
+
+
+def test_signals_and_weeks_of_like_priority_share_a_batch() -> None:
+    signals = ("declined", "error", "rephrased", "complaint")
+    pool = [candidate(n, signal=signals[0 if n < 200 else n % 4], priority=0.8) for n in range(260)]
+    drawn = draw_batch(pool, 40, settings=QueueSettings(control_share=0))
+    by_signal = Counter(each.candidate.sampling_signal for each in drawn)
+    by_week = Counter(each.candidate.flagged_turn.asked_at.isocalendar()[1] for each in drawn)  # type: ignore[union-attr]
+    assert set(by_signal) == set(signals)
+    assert max(by_signal.values()) <= 12
+    assert max(by_week.values()) <= 4
+
+
+def test_every_control_is_as_likely_to_be_drawn_as_the_others() -> None:
+    pool = [candidate(n, signal="control") for n in range(20)]
+    settings, seeds = QueueSettings(control_share=1.0), 2000
+    drawn = Counter(
+        each.candidate.candidate_id
+        for seed in range(seeds)
+        for each in draw_batch(pool, 5, settings=settings, seed=seed)
+    )
+    expected, deviation = seeds * 5 / 20, (seeds * 0.25 * 0.75) ** 0.5
+    assert len(drawn) == 20
+    assert all(abs(count - expected) < 4 * deviation for count in drawn.values())
+
+
+def test_a_batch_holds_nobody_twice_and_as_many_as_there_are() -> None:
+    pool = [candidate(n, signal=("control", "error", "declined")[n % 3], session_id=f"s{n // 4}") for n in range(60)]
+    for size in (1, 7, 50, 60, 200):
+        ids = [each.candidate.candidate_id for each in draw_batch(pool, size)]
+        assert len(ids) == len(set(ids)) == min(size, 60)
 
 
 def test_one_of_a_group_is_drawn_and_what_was_decided_or_is_known_is_not() -> None:
@@ -120,8 +161,3 @@ def test_a_chunk_that_a_later_successful_turn_retrieved_is_suggested_as_gold() -
 
 def test_a_control_has_no_suggestion() -> None:
     assert suggest(candidate(1, signal="control"), searched(("k1", 14.0))) is None
-
-
-def test_new_kinds_per_ten_labels_fall_to_zero_when_nothing_new_shows() -> None:
-    kinds = ["refusal", "", "retrieval_miss", *["refusal"] * 7, *["", "refusal"] * 5, "out_of_scope"]
-    assert new_kinds_per_ten(kinds) == [2, 0, 1]

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from ingest.candidates import Candidate
 from ingest.log_store import LogStore
 from ingest.mining import MiningReport, NothingToMineError, mine
+from ingest.settings import QueueSettings
 from tests.ingest.conversations import GOOD, NOW, START, add_turns, closing_turn, store_of, turn
 
 DECLINED = "I'm sorry, but I could not find an answer to that in the handbook."
@@ -146,3 +148,24 @@ def test_a_file_that_the_app_keeps_open_can_be_mined_again_and_again(tmp_path: P
     with store.unit():
         first = mine(store, now=NOW, full=True)
         assert mine(store, now=NOW, full=True).by_signal == first.by_signal
+
+
+def test_unflagged_turns_become_controls_with_the_chance_that_is_stated(tmp_path: Path) -> None:
+    turns = [turn(n, f"Where is the desk of team {n}?", session_id=f"s{n}", user_id=f"u{n}") for n in range(1000, 2500)]
+    store = store_of(tmp_path, turns)
+    drawn = [
+        {each.interaction_id: each.inclusion_probability for each in mine(store, queue=queue, now=NOW).candidates}
+        for queue in (QueueSettings(control_share=0.2, control_limit=10_000, seed=seed) for seed in range(3))
+    ]
+    assert {chance for controls in drawn for chance in controls.values()} == {0.2}
+    assert all(abs(len(controls) - 300) < 4 * (1500 * 0.2 * 0.8) ** 0.5 for controls in drawn)
+    both = [len(one.keys() & other.keys()) for one, other in pairwise(drawn)]
+    assert all(abs(count - 60) < 4 * (1500 * 0.04 * 0.96) ** 0.5 for count in both)
+
+
+def test_the_chance_of_controls_is_what_their_limit_leaves(tmp_path: Path) -> None:
+    turns = [turn(n, f"Where is the desk of team {n}?", session_id=f"s{n}", user_id=f"u{n}") for n in range(1000, 2500)]
+    queue = QueueSettings(control_share=0.5, control_limit=75)
+    controls = mine(store_of(tmp_path, turns), queue=queue, now=NOW).candidates
+    assert {each.inclusion_probability for each in controls} == {0.05}
+    assert abs(len(controls) - 75) < 4 * (1500 * 0.05 * 0.95) ** 0.5
