@@ -31,7 +31,7 @@ from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import HIT_COLUMNS, Plan, find_hits, plan, shares_of
 
 MEMORY_LIMIT = "1200MB"
-MINING_VERSION = "5"
+MINING_VERSION = "6"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
 _RETRIEVED_TEXTS = """
@@ -122,7 +122,7 @@ def _mine(
     languages = before["languages"].split() if is_incremental else languages_of(connection, total)
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
-    engine = DuckDBSignals(connection, signals)
+    engine = DuckDBSignals(connection, signals, languages)
     _choose_logs(connection, what, before=before if is_incremental else {})
     find_hits(engine, what, ready={"baselines"} if is_incremental else ())
     read, shared = connection.execute(

@@ -56,7 +56,7 @@ WHERE i.session_id IS NULL AND i.user_id IS NULL
 # By place in the file, so that only the part of it is read in whole that holds what changed: its end, as a rule.
 _LOGS = """
 CREATE OR REPLACE TEMP TABLE changed_logs AS
-SELECT i.*, c.is_settled
+SELECT i.*, c.place AS line, c.is_settled
 FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
 WHERE i.rowid BETWEEN $first AND $last
 """
@@ -69,7 +69,9 @@ _FOUND = ("hits", "needs", "controls")
 
 def choose_all_logs(connection: duckdb.DuckDBPyConnection) -> None:
     """Make `logs` the whole log."""
-    connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT *, true AS is_settled FROM interactions")
+    connection.execute(
+        "CREATE OR REPLACE TEMP VIEW logs AS SELECT *, rowid AS line, true AS is_settled FROM interactions"
+    )
 
 
 def choose_changed_logs(

@@ -20,6 +20,10 @@ _COLUMNS = (
     "interaction_id, source, session_id, user_id, asked_at, question, answer, feedback, feedback_comment, model, "
     "prompt_version, latency_ms, cost, error, stream_cut"
 )
+_SESSION_NUMBER = """
+CREATE OR REPLACE TEMPORARY FUNCTION session_number(source STRING, session STRING) RETURNS BIGINT
+RETURN xxhash64(source, session)
+"""
 _RETRIEVED_TEXTS = """
 SELECT interaction_id, chunk.text AS text FROM exported LATERAL VIEW explode(retrieved) AS chunk
 WHERE chunk.text IS NOT NULL
@@ -66,6 +70,7 @@ class SparkSignals:
     def __init__(self, session: Any, settings: SignalSettings) -> None:
         """Register the functions; `session` is a SparkSession."""
         self._session = session
+        session.sql(_SESSION_NUMBER)
         _register(session, SignalColumns(settings))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
@@ -85,7 +90,7 @@ def mine_on_spark(
     exported = session.read.parquet(source)
     exported.createOrReplaceTempView("exported")
     for view in ("logs", "all_logs"):
-        session.sql(f"SELECT {_COLUMNS} FROM exported").createOrReplaceTempView(view)  # noqa: S608 - our own column names
+        session.sql(f"SELECT {_COLUMNS}, interaction_id AS line FROM exported").createOrReplaceTempView(view)  # noqa: S608 - our own column names
     session.sql(_RETRIEVED_TEXTS).createOrReplaceTempView("retrieved_texts")
     total = exported.count()
     what = plan(signals, queue, now=datetime.now(UTC), shares=shares_of(total, signals, queue))

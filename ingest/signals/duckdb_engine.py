@@ -1,11 +1,12 @@
 """The signals on DuckDB: the common SQL, with what DuckDB calls otherwise as macros."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
+from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values, with_dollar_places
@@ -15,6 +16,7 @@ CREATE OR REPLACE TEMP MACRO size(list) AS len(list);
 CREATE OR REPLACE TEMP MACRO array_join(list, separator) AS array_to_string(list, separator);
 CREATE OR REPLACE TEMP MACRO unix_micros(moment) AS epoch_us(moment);
 CREATE OR REPLACE TEMP MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern);
+CREATE OR REPLACE TEMP MACRO session_number(source, session) AS hash(source, session);
 """
 _ARROW, _SPECIAL = PythonUDFType.ARROW, FunctionNullHandling.SPECIAL
 _SUPPORT = duckdb.struct_type({"share": duckdb.sqltype("DOUBLE"), "figure": duckdb.sqltype("VARCHAR")})
@@ -24,10 +26,13 @@ _PAIR = duckdb.struct_type({"kind": duckdb.sqltype("VARCHAR"), "score": duckdb.s
 class DuckDBSignals:
     """A SignalEngine over one connection; what it keeps are temporary tables of that connection."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: SignalSettings) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, settings: SignalSettings, languages: Sequence[str] = LANGUAGES
+    ) -> None:
+        """Register the functions; refusals are looked for in `languages`."""
         self._connection = connection
         connection.execute(_MACROS)
-        _register(connection, SignalColumns(settings))
+        _register(connection, SignalColumns(settings, languages))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
         """Run `select` and keep its rows as the temporary table `name`."""

@@ -69,7 +69,8 @@ def find_hits(engine: SignalEngine, what: Plan, *, ready: Container[str] = ()) -
     """Leave the tables `turns`, `hits`, `needs` and `controls` in `engine`, which holds `logs` and `all_logs`.
 
     `hits` has a row for each interaction and signal: interaction_id, source, session_key, signal, kind, score,
-    reason, is_weak, evidence_id. Stages named in `ready` stand there already.
+    reason, is_weak, evidence_id. Stages named in `ready` stand there already. `line` in `logs` is what the engine finds
+    a row by fastest, and `session_number` a 64-bit hash: two sessions of one number are not expected in a lifetime.
     """
     for stage in STAGES:
         if stage not in ready:
