@@ -6,8 +6,9 @@ from typing import NamedTuple, Protocol
 
 from evalsets.grounding import token_precision
 from evalsets.keyword_search import search_terms
-from evalsets.refusals import detect_refusal
+from evalsets.refusals import RefusalKind, detect_refusal
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion
+from ingest.signals.pair_features import points_back
 
 STRONG_SCORE = 1.35
 """BM25 score over the log of the number of chunks from which a passage is taken to answer a question. Told apart so,
@@ -61,9 +62,14 @@ def suggest(candidate: Candidate, search: CorpusSearch | None = None) -> ModeSug
         return None
     return (
         (_found_later(candidate) if signals & _ASKED_AGAIN else None)
-        or (_declined(turn, search) if "declined" in signals and search else None)
-        or (_ungrounded(candidate) if "ungrounded" in signals else None)
+        or (_declined(candidate, search) if search and _declines(candidate) else None)
+        or (_ungrounded(candidate, search) if "ungrounded" in signals else None)
     )
+
+
+def _declines(candidate: Candidate) -> bool:
+    """Tell whether the answer declines as a whole: one that declines a part was given what it needed."""
+    return any(hit.signal == "declined" and hit.kind != RefusalKind.PARTIAL for hit in candidate.signals)
 
 
 def _found_later(candidate: Candidate) -> ModeSuggestion | None:
@@ -93,29 +99,73 @@ def _supports(turn: CandidateTurn, chunk: CandidateChunk) -> float:
     return token_precision(turn.answer, [chunk.text]) or 0.0 if chunk.text else 0.0
 
 
-def _declined(turn: CandidateTurn, search: CorpusSearch) -> ModeSuggestion | None:
-    if len(search_terms(turn.question)) < _FEWEST_WORDS:
+def _declined(candidate: Candidate, search: CorpusSearch) -> ModeSuggestion | None:
+    found = _looked_up(candidate, search)
+    if found is None:
         return None
-    found = search.find(turn.question, 1)
-    if not found or found[0].score < search.strong_from:
-        closest = f"; the closest is {found[0].chunk_id}" if found else ""
-        return ModeSuggestion(mode="out_of_scope", evidence=f"Declined, and the corpus has no strong passage{closest}.")
-    best = found[0]
-    was_there = best.chunk_id in {chunk.chunk_id for chunk in turn.retrieved}
-    return ModeSuggestion(
-        mode="refusal",
-        evidence=(
-            f"Declined, but the corpus has a strong passage, {best.chunk_id} (score {best.score:.1f}, strong from "
-            f"{search.strong_from:.1f}), which {_WAS_THERE if was_there else _WAS_NOT}."
-        ),
-        gold_chunk_ids=(best.chunk_id,),
-    )
+    if not found.is_strong:
+        return ModeSuggestion(
+            mode="out_of_scope", evidence=f"Declined, and the corpus has no strong passage{found.closest}."
+        )
+    mode = "retrieval_miss" if found.was_missed else "refusal"
+    return ModeSuggestion(mode=mode, evidence=f"Declined, but {found.account}.", gold_chunk_ids=found.chunk_ids)
 
 
-_WAS_THERE = "was retrieved"
-_WAS_NOT = "was not retrieved: if it holds the answer, call it a retrieval miss"
-
-
-def _ungrounded(candidate: Candidate) -> ModeSuggestion:
+def _ungrounded(candidate: Candidate, search: CorpusSearch | None) -> ModeSuggestion:
     reason = next(hit.reason for hit in candidate.signals if hit.signal == "ungrounded")
+    found = _looked_up(candidate, search) if search else None
+    if found and not found.is_strong:
+        evidence = f"{reason} The corpus has no strong passage for the question{found.closest}: check each claim."
+        return ModeSuggestion(mode="out_of_scope", evidence=evidence)
+    if found and found.was_missed:
+        evidence = f"{reason} But {found.account}."
+        return ModeSuggestion(mode="retrieval_miss", evidence=evidence, gold_chunk_ids=found.chunk_ids)
     return ModeSuggestion(mode="grounding_failure", evidence=f"{reason} Check each claim against the chunks.")
+
+
+class _Found(NamedTuple):
+    """What the corpus has for a question."""
+
+    best: FoundPassage | None
+    strong_from: float
+    was_missed: bool
+    """Whether the log says what was retrieved, and the best passage is not among it."""
+
+    @property
+    def is_strong(self) -> bool:
+        return self.best is not None and self.best.score >= self.strong_from
+
+    @property
+    def closest(self) -> str:
+        return f"; the closest is {self.best.chunk_id}" if self.best else ""
+
+    @property
+    def chunk_ids(self) -> tuple[str, ...]:
+        return (self.best.chunk_id,) if self.best else ()
+
+    @property
+    def account(self) -> str:
+        if self.best is None:
+            return "the corpus has nothing"
+        strength = f"score {self.best.score:.1f}, strong from {self.strong_from:.1f}"
+        how = "was not retrieved" if self.was_missed else "was at hand"
+        return f"the corpus has a strong passage, {self.best.chunk_id} ({strength}), which {how}"
+
+
+def _looked_up(candidate: Candidate, search: CorpusSearch) -> _Found | None:
+    """Look the question up, with the one before it where it points back; None when it says too little."""
+    turn = candidate.flagged_turn
+    question = _with_context(candidate)
+    if len(search_terms(question)) < _FEWEST_WORDS:
+        return None
+    best = next(iter(search.find(question, 1)), None)
+    had = {chunk.chunk_id for chunk in turn.retrieved}
+    return _Found(best, search.strong_from, was_missed=bool(had) and best is not None and best.chunk_id not in had)
+
+
+def _with_context(candidate: Candidate) -> str:
+    turn = candidate.flagged_turn
+    place = candidate.turns.index(turn)
+    if not place or not points_back(turn.question):
+        return turn.question
+    return f"{candidate.turns[place - 1].question} {turn.question}"

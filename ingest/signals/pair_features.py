@@ -55,6 +55,7 @@ don't
 doesn't
 """
 _POINTING = frozenset(_POINTING_TEXT.split())
+_RESOLVED_BEFORE = _POINTING - {"there", "here", "such", "that"}
 _ASKING_TEXT = """
 what which who whom whose when where why how is are was were do does did can could will would should
 wie was wo wann wer wen wem warum wieso welche welcher welches kann kannst können darf muss gibt
@@ -93,6 +94,11 @@ class _Question(NamedTuple):
 def folded_question(text: str) -> str:
     """Return a question as it is compared: lower case, straight quotes, single spaces."""
     return " ".join(text.replace("\u2019", "'").lower().split())
+
+
+def points_back(question: str) -> bool:
+    """Tell whether a question has a pronoun that only what was said before can resolve, such as `it` or `those`."""
+    return not _RESOLVED_BEFORE.isdisjoint(folded_question(question).translate(NO_MARKS).split())
 
 
 def may_share_content(earlier: str, later: str) -> bool:

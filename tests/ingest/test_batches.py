@@ -1,6 +1,8 @@
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from ingest.batches import draw_batch
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
 from ingest.diagnosing import CorpusSearch, suggest
@@ -142,6 +144,56 @@ def test_declined_without_a_strong_passage_suggests_out_of_scope() -> None:
     suggestion = suggest(candidate(1), searched(("k1", 1.0)))
     assert suggestion is not None
     assert suggestion.mode == "out_of_scope"
+
+
+def asked(question: str, *had: str, signal: str = "declined", kind: str = "", before: str = "") -> Candidate:
+    made = candidate(1, question, signal=signal)
+    turn = made.turns[0].model_copy(update={"retrieved": tuple(CandidateChunk(chunk_id=each) for each in had)})
+    earlier = (CandidateTurn(interaction_id="log:0", question=before, answer="Yes."),) if before else ()
+    hits = tuple(hit.model_copy(update={"kind": kind}) for hit in made.signals)
+    return made.model_copy(update={"turns": (*earlier, turn), "signals": hits})
+
+
+@pytest.mark.parametrize(
+    ("had", "score", "signal", "mode"),
+    [
+        (("k1", "k2"), 14.0, "declined", "refusal"),
+        (("k2",), 14.0, "declined", "retrieval_miss"),
+        (("k2",), 1.0, "declined", "out_of_scope"),
+        (("k1",), 14.0, "ungrounded", "grounding_failure"),
+        (("k2",), 14.0, "ungrounded", "retrieval_miss"),
+        (("k2",), 1.0, "ungrounded", "out_of_scope"),
+    ],
+)
+def test_what_went_wrong_first_is_told_by_what_the_corpus_has_and_what_was_retrieved(
+    had: tuple[str, ...], score: float, signal: str, mode: str
+) -> None:
+    suggestion = suggest(asked("How long is the trial period?", *had, signal=signal), searched(("k1", score)))
+    assert suggestion is not None
+    assert suggestion.mode == mode
+    assert suggestion.gold_chunk_ids == (("k1",) if mode in {"refusal", "retrieval_miss"} else ())
+
+
+def test_an_ungrounded_answer_is_for_checking_when_there_is_no_corpus() -> None:
+    suggestion = suggest(asked("How long is the trial period?", "k2", signal="ungrounded"))
+    assert suggestion is not None
+    assert suggestion.mode == "grounding_failure"
+
+
+def test_an_answer_that_declines_a_part_is_called_no_refusal() -> None:
+    assert suggest(asked("How long is the trial?", "k1", kind="partial"), searched(("k1", 14.0))) is None
+
+
+def test_a_question_that_points_back_is_looked_up_with_the_one_before() -> None:
+    looked_up: list[str] = []
+
+    def find(question: str, _limit: int) -> list[CandidateChunk]:
+        looked_up.append(question)
+        return []
+
+    suggest(asked("How long does it last?", before="Is there a trial of Studio?"), CorpusSearch(find, chunks=100))  # type: ignore[arg-type]
+    suggest(asked("How long is the trial?", before="Is there a trial of Studio?"), CorpusSearch(find, chunks=100))  # type: ignore[arg-type]
+    assert looked_up == ["Is there a trial of Studio? How long does it last?", "How long is the trial?"]
 
 
 def test_a_chunk_that_a_later_successful_turn_retrieved_is_suggested_as_gold() -> None:

@@ -115,6 +115,7 @@ def _sample() -> str:
     rows = [
         ["truly failed interactions that are candidates", f"{figures.failed_found:.1%} of {figures.failed}", "90%"],
         ["real failures among the top 50 of the queue", f"{figures.top_failed:.0%}", "60%"],
+        ["suggested modes that are right", f"{figures.suggested_rightly:.0%} of {figures.suggested}", ""],
         ["flagged interactions in the queue", f"{figures.queued} of {figures.interactions}", ""],
     ]
     return _table(("", "measured", "asked for at least"), rows)
