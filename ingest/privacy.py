@@ -33,8 +33,8 @@ from ingest.privacy_patterns import (
     passes_luhn,
 )
 from ingest.settings import PrivacySettings
+from ingest.span_privacy import redacted_spans
 from ingest.staging import StagedRows, as_json
-from ingest.traces.facts import SpanFacts, as_facts, payload_text, plain_payload
 
 SALT_NAME = "salt"
 _SALT_BYTES = 32
@@ -71,7 +71,7 @@ class Redactor:
         """Redact a column of texts."""
         if not self.settings.redact:
             return list(values)
-        if self.custom is not None or self._names is not None:
+        if self.walks_all:
             return [value and self.text(value) for value in values]
         out = list(values)
         for row in _hinted(values):
@@ -89,7 +89,7 @@ class Redactor:
     def _rewritten(self, values: Any, rewrite: Callable[[str], str]) -> Any:
         if not self.settings.redact:
             return values
-        if self.custom is not None or self._names is not None:
+        if self.walks_all:
             return pa.array([value and rewrite(value) for value in values.to_pylist()], pa.string())
         mask = _hints(values)
         hinted = values.filter(mask).to_pylist()
@@ -121,7 +121,7 @@ class Redactor:
         return reject._replace(raw=self.text(raw), reason=self.text(reason), user_id=None)
 
     def _json_column(self, values: list[str | None]) -> list[str | None]:
-        if self.custom is not None or self._names is not None:
+        if self.walks_all:
             return [written and self.json(written) for written in values]
         out = list(values)
         for row in _hinted(values):
@@ -140,14 +140,15 @@ class Redactor:
     def value(self, value: Any, key: str = "", user_id: str | None = None) -> Any:
         """Redact the string leaves of a JSON value; a leaf that is the user id becomes its hash."""
         if isinstance(value, str):
-            return self._leaf(value, key, user_id)
+            return self.leaf(value, key, user_id)
         if isinstance(value, dict):
             return {name: self.value(entry, name, user_id) for name, entry in value.items()}
         if isinstance(value, list):
             return [self.value(entry, key, user_id) for entry in value]
         return value
 
-    def _leaf(self, value: str, key: str, user_id: str | None) -> str:
+    def leaf(self, value: str, key: str, user_id: str | None = None) -> str:
+        """Redact a string that stands under `key`; the user id in it becomes its hash."""
         if user_id and user_id in value:
             value = value.replace(user_id, self.hash_user(user_id)) if value != user_id else self.hash_user(user_id)
         if (ID_KEY.search(key) and "@" not in value) or (DECIMAL.match(value) and value[:1] != "0"):
@@ -161,22 +162,23 @@ class Redactor:
         value = self.text(vote.value) if isinstance(vote.value, str) else vote.value
         return vote._replace(comment=comment, value=value)
 
-    def spans(self, spans: Sequence[Span]) -> list[Span]:
-        """Redact payloads and hash user ids; one look through all of them tells which need walking."""
-        to_walk = set(range(len(spans))) if self.custom or self._names else set[int]()
-        if self.settings.redact and not to_walk:
-            to_walk.update(_hinted([_text_of(span.payload) for span in spans]))
-        return [self._span(span, is_hinted=at in to_walk) for at, span in enumerate(spans)]
+    @property
+    def is_off(self) -> bool:
+        """Whether texts stay as they are."""
+        return not self.settings.redact
 
-    def _span(self, span: Span, *, is_hinted: bool) -> Span:
-        user, payload = span.user_id, span.payload
-        written = payload_text(payload)
-        if is_hinted or (user and _spelled(user) in written):
-            plain = self.value(plain_payload(payload), user_id=user)
-            payload = as_facts(plain) if isinstance(payload, SpanFacts) else plain
-            written = payload_text(payload)
-        hashed = user and self.hash_user(user)
-        return Span(span.trace_id, span.span_id, payload, span.started_ns, span.version_ns, hashed, None, written)
+    @property
+    def walks_all(self) -> bool:
+        """Whether no look ahead tells which texts need a closer one."""
+        return self.custom is not None or self._names is not None
+
+    def hinted(self, texts: Sequence[str | None]) -> list[int]:
+        """Return the places of the texts that need a closer look."""
+        return _hinted(texts)
+
+    def spans(self, spans: Sequence[Span]) -> list[Span]:
+        """Redact payloads and hash user ids."""
+        return redacted_spans(self, spans)
 
     def _hash_user(self, user: str) -> str:
         if kept := _KEPT_USER.fullmatch(user):  # a quarantined record that is taken again
@@ -268,31 +270,6 @@ def _disjoint(found: Iterable[_Found]) -> list[_Found]:
         if not kept or entry.start >= kept[-1].end:
             kept.append(entry)
     return kept
-
-
-@lru_cache(maxsize=4096)
-def _spelled(user: str) -> str:
-    return as_json(user)[1:-1]
-
-
-def _text_of(payload: Any) -> str:
-    return payload.loose_text() if isinstance(payload, SpanFacts) else _loose_text(payload)
-
-
-def _loose_text(payload: dict[str, Any]) -> str:
-    """Return what of a payload may be replaced, as one text: all but ids, times and counts without an @."""
-    parts = []
-    for key, value in payload.items():
-        if isinstance(value, (str, dict, list)):
-            part = value if isinstance(value, str) else as_json(value)
-            if not _names_an_id(key) or "@" in part:
-                parts.append(part)
-    return "\n".join(parts)
-
-
-@lru_cache(maxsize=4096)
-def _names_an_id(key: str) -> bool:
-    return ID_KEY.search(key) is not None
 
 
 def _whole_word(written: str) -> re.Pattern[str]:

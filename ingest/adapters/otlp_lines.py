@@ -1,9 +1,7 @@
 """Read OTLP JSON in the collector's own spelling straight into typed spans; other spellings are left to `otlp_json`."""
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import repeat
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +21,7 @@ from ingest.adapters.otlp_json import (
 )
 from ingest.adapters.raw_spans import read_raw_span
 from ingest.traces.dialects.attribute_columns import Unusual
+from ingest.traces.dialects.openinference import KIND
 from ingest.traces.dialects.openinference_columns import read_together
 from ingest.traces.dialects.openinference_shapes import Shape, shape_of
 from ingest.traces.dialects.raw_span import RawSpan
@@ -107,8 +106,8 @@ class _Message(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 _decode = msgspec.json.Decoder(_Message).decode
 _UNFAILED = (1, 0, None)
-_PLAIN_IDS = re.compile(r"(?:(?:[0-9a-f]{16}){0,2} )*")
-_PLAIN_TIMES = re.compile(r"(?:[0-9]{19} )*")
+_ID_SIZES = frozenset({0, 16, 32})
+_TIME_SIZES = frozenset({19})
 _NO_IDS = frozenset({"0" * 16, "0" * 32})
 
 
@@ -116,12 +115,13 @@ class _Left(ValueError):  # noqa: N818 - no error: the full reader takes over
     """There is more to a line than the usual spans."""
 
 
-class _Key(NamedTuple):
-    """What spans that are read together have in common."""
+class _Group(NamedTuple):
+    """Spans that are read together: they have the same attributes, kind and resource."""
 
     shape: Shape
     kind: str
     resource: dict[str, Any]
+    spans: list[UsualSpan]
 
 
 class _Reading:
@@ -129,34 +129,45 @@ class _Reading:
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
-        self._groups: dict[tuple[int, str, int], tuple[_Key, list[UsualSpan]]] = {}
+        self._groups: dict[tuple[tuple[str, ...], str | None, int], _Group | None] = {}
         self._alone: list[Span] = []
 
     def take(self, line: bytes) -> bool:
         """Take the spans of a line and return true; take none when the line has to be read in full."""
+        grouped: list[tuple[_Group, UsualSpan]] = []
+        alone: list[Span] = []
         try:
-            keyed = [self._keyed(span, resource) for span, resource in _spans_of(_decode(line))]
+            for span, resource in _spans_of(_decode(line)):
+                group = self._group_of(span, resource)
+                if group is not None:
+                    grouped.append((group, span))
+                else:
+                    alone.append(self._read_alone(span, resource))
         except (msgspec.DecodeError, *ODD_VALUE_ERRORS):
             return False
-        for key, span in keyed:
-            if key is None:
-                self._alone.append(span)
-            else:
-                known = self._groups.setdefault((id(key.shape), key.kind, id(key.resource)), (key, []))
-                known[1].append(span)
-        return bool(keyed)
+        for group, span in grouped:
+            group.spans.append(span)
+        self._alone.extend(alone)
+        return bool(grouped or alone)
 
-    def _keyed(self, span: UsualSpan, resource: dict[str, Any]) -> tuple[_Key | None, Any]:
-        """Return what a span is read together with; no key and its staged form when it is read alone."""
+    def _group_of(self, span: UsualSpan, resource: dict[str, Any]) -> _Group | None:
+        """Return the spans that a span is read together with; None when it is read alone."""
         if len(span.trace_id) != CANONICAL_TRACE_ID:
             raise _Left
         attributes = span.attributes
-        if attributes and (span.status is None or span.status.code in _UNFAILED):
-            shape = shape_of(tuple([attribute.key for attribute in attributes]))
-            kind = attributes[shape.kind].value if shape is not None else None
-            if shape is not None and kind is not None and kind.string_value is not None:
-                return _Key(shape, kind.string_value, resource), span
-        return None, self._read_alone(span, resource)
+        if not attributes or (span.status is not None and span.status.code not in _UNFAILED):
+            return None
+        keys = tuple([attribute.key for attribute in attributes])
+        try:
+            value = attributes[keys.index(KIND)].value
+        except ValueError:
+            return None
+        kind = value.string_value if value is not None else None
+        key = keys, kind, id(resource)
+        if key not in self._groups:
+            shape = shape_of(keys)
+            self._groups[key] = _Group(shape, kind, resource, []) if shape is not None and kind else None
+        return self._groups[key]
 
     def _read_alone(self, span: UsualSpan, resource: dict[str, Any]) -> Span:
         outcomes = read_raw_span(_raw_span(span, resource))
@@ -169,32 +180,36 @@ class _Reading:
     def spans(self) -> list[Span]:
         """Return the staged form of all spans taken; raises one of ODD_VALUE_ERRORS for what no span can hold."""
         found = self._alone
-        for key, spans in self._groups.values():
-            found.extend(self._together(key, spans))
+        for group in self._groups.values():
+            if group is not None and group.spans:
+                found.extend(self._together(group))
         return found
 
-    def _together(self, key: _Key, spans: list[UsualSpan]) -> list[Span]:
+    def _together(self, group: _Group) -> list[Span]:
+        spans = group.spans
         names = [span.name or "" for span in spans]
         try:
-            said = read_together(key.shape, key.kind, [span.attributes or () for span in spans], names, key.resource)
+            attributes = [span.attributes or () for span in spans]
+            said = read_together(group.shape, group.kind, attributes, names, group.resource)
         except Unusual:
-            return [self._read_alone(span, key.resource) for span in spans]
+            return [self._read_alone(span, group.resource) for span in spans]
         self.texts.update(said.texts)
         ends = _times([span.end_time_unix_nano for span in spans])
         starts = _times([span.start_time_unix_nano for span in spans])
         parents = _ids([span.parent_span_id or "" for span in spans])
         dropped = [span.dropped_attributes_count or 0 for span in spans]
-        facts = facts_of_columns(
-            {**said.fields, "name": names, "parent": parents, "end_ns": ends, "dropped": dropped}, len(spans)
-        )
+        fields = {**said.fields, "name": names, "parent": parents, "end_ns": ends, "dropped": dropped}
+        facts = facts_of_columns(fields, len(spans))
         trace_ids, span_ids = _ids([span.trace_id for span in spans]), _ids([span.span_id for span in spans])
         if not (all(trace_ids) and all(span_ids)):
             raise _Left
-        versions = [min(end or start, LAST_NS) for end, start in zip(ends, starts, strict=True)]
-        starts = [min(start, LAST_NS) for start in starts]
-        return list(
-            map(Span._make, zip(trace_ids, span_ids, facts, starts, versions, said.user_ids, repeat(None), repeat("")))
-        )
+        versions = _stored([end or start for end, start in zip(ends, starts, strict=True)])
+        columns = (trace_ids, span_ids, facts, _stored(starts), versions, said.user_ids, [None] * len(spans))
+        return list(map(_as_span, zip(*columns, [""] * len(spans), strict=True)))
+
+
+_as_span = partial(tuple.__new__, Span)
+"""`Span._make`, at a third of its cost."""
 
 
 def read_usual_lines(lines: Sequence[bytes]) -> UsualLines:
@@ -264,15 +279,27 @@ _NO_STATUS = _Status()
 
 
 def _ids(written: list[str]) -> list[str]:
-    """Return ids in their one spelling; one look tells that all have it already."""
-    is_plain = _PLAIN_IDS.fullmatch(" ".join([*written, ""])) and _NO_IDS.isdisjoint(written)
-    return written if is_plain else list(map(known_hex_id, written))
+    """Return ids in their one spelling; a look at all together tells that they have it already."""
+    joined = "".join(written)
+    if not joined:
+        return written
+    try:
+        bytes.fromhex(joined)
+    except ValueError:
+        return list(map(known_hex_id, written))
+    is_plain = joined.isalnum() and joined == joined.lower() and _ID_SIZES.issuperset(map(len, written))
+    return written if is_plain and _NO_IDS.isdisjoint(written) else list(map(known_hex_id, written))
 
 
 def _times(written: list[Any]) -> list[int]:
-    """Return times in nanoseconds since 1970; one look tells that all are plain numbers of nanoseconds."""
+    """Return times in nanoseconds since 1970; a look at all together tells that they are such numbers."""
     try:
-        is_plain = _PLAIN_TIMES.fullmatch(" ".join([*written, ""]))
+        joined = "".join(written)
     except TypeError:  # numbers, or none
-        is_plain = None
+        return list(map(nanoseconds_of, written))
+    is_plain = joined.isdecimal() and _TIME_SIZES.issuperset(map(len, written))
     return list(map(int, written)) if is_plain else list(map(nanoseconds_of, written))
+
+
+def _stored(times: list[int]) -> list[int]:
+    return times if max(times) <= LAST_NS else [min(time, LAST_NS) for time in times]

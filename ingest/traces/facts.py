@@ -1,8 +1,7 @@
 """What a span tells about a turn, in one vocabulary for all tools; this is what is staged as a span's payload."""
 
 import json
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -53,14 +52,26 @@ class SpanFacts(msgspec.Struct, omit_defaults=True):
     aliases: list[str] = msgspec.field(default_factory=list, name="alias_ids")
     metadata: dict[str, Any] = {}
 
-    def loose_text(self) -> str:
-        """Return what redaction has to look at, as one text: all but ids and counts."""
-        parts = [self.name, self.question, self.answer, self.query, self.model, self.prompt_version, self.error]
+    def loose_texts(self, known: dict[int, str]) -> list[str]:
+        """Return what redaction has to look at: all but ids and counts.
+
+        `known` holds the texts of metadata by identity, since all spans of a resource may share it.
+        """
+        texts = [self.name, self.question, self.answer, self.query, self.model, self.prompt_version, self.error]
+        found = [text for text in texts if text]
         if self.metadata:
-            parts.append(json.dumps(self.metadata, default=str, ensure_ascii=False))
-        parts.extend(text for chunk in self.chunks for text in (chunk.chunk_id, chunk.doc_id) if text and "@" in text)
-        parts.extend(alias for alias in (self.session_id, *self.aliases) if alias and "@" in alias)
-        return "\n".join(filter(None, parts))
+            key = id(self.metadata)
+            if key not in known:
+                known[key] = json.dumps(self.metadata, default=str, ensure_ascii=False)
+            found.append(known[key])
+        return [*found, *self.addresses()]
+
+    def addresses(self) -> list[str]:
+        """Return the ids that may be e-mail addresses."""
+        ids = [self.session_id, *self.aliases]
+        for chunk in self.chunks:
+            ids += chunk[0], chunk[2]
+        return [text for text in ids if text and "@" in text]
 
 
 def facts_of_columns(columns: Mapping[str, Iterable[Any]], size: int) -> list[SpanFacts]:
@@ -89,6 +100,17 @@ def plain_payload(payload: Any) -> dict[str, Any]:
 
 
 _encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
+
+
+def payload_texts(payloads: Sequence[Any]) -> list[str]:
+    """Return payloads as JSON texts; those of facts are written together."""
+    try:
+        if all(type(payload) is SpanFacts for payload in payloads):
+            return _encode_lines(payloads).decode().split("\n")[: len(payloads)]
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return list(map(payload_text, payloads))
 
 
 def payload_text(payload: Any) -> str:
@@ -130,10 +152,20 @@ def _without_text(chunk: RetrievedChunk, texts: dict[str, str]) -> RetrievedChun
     return RetrievedChunk(chunk_id, None, doc_id, score, rank, stage, id_origin, text_hash)
 
 
-@lru_cache(maxsize=1 << 14)
 def hash_of(text: str) -> str:
-    """Return the hash of a chunk's text."""
-    return chunk_text_hash(text)  # the same passages are retrieved over and over
+    """Return the hash of a chunk's text; the same passages are retrieved over and over."""
+    key = hash(text)
+    known = _hashes.get(key)
+    if known is None:
+        if len(_hashes) >= _MOST_HASHES:
+            _hashes.clear()
+        known = _hashes[key] = chunk_text_hash(text)
+    return known
+
+
+_MOST_HASHES = 100_000
+_hashes: dict[int, str] = {}
+"""What is stored as the hash of a text, by a hash of 64 bits: the texts themselves would take too much memory."""
 
 
 def from_span(span: Span) -> SpanFacts:

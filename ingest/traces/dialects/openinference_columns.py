@@ -4,7 +4,7 @@ It says what `openinference.read` says, or raises Unusual: whatever is spelled i
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -242,7 +242,11 @@ def _chunks_at(document: Document, columns: AttributeColumns, texts: dict[str, s
     texts.update(zip(hashes, contents, strict=True))
     docs = [entry.doc_id for entry in known]
     rest = repeat(document.rank), repeat("retriever"), repeat("explicit"), hashes
-    return list(map(RetrievedChunk._make, zip(ids, repeat(None), docs, scores, *rest)))
+    return list(map(_as_chunk, zip(ids, repeat(None), docs, scores, *rest)))
+
+
+_as_chunk = partial(tuple.__new__, RetrievedChunk)
+"""`RetrievedChunk._make`, at a third of its cost."""
 
 
 class _KnownDocument(NamedTuple):
