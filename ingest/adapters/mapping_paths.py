@@ -12,6 +12,7 @@ from jmespath.exceptions import JMESPathError
 from evalsets.errors import BadInputError
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.normalising import text
+from ingest.traces.texts import answer_in, question_in
 
 Getter = Callable[[Any], Any]
 _FALSE_LIKE: tuple[Any, ...] = (None, False, "", [], {})
@@ -53,11 +54,11 @@ class _Functions(functions.Functions):
 
     @functions.signature({"types": []})
     def _func_question_in(self, value: Any) -> Any:
-        return _text_under(value, _QUESTION_KEYS, USER_ROLES)
+        return question_in(value)
 
     @functions.signature({"types": []})
     def _func_answer_in(self, value: Any) -> Any:
-        return _text_under(value, _ANSWER_KEYS, ASSISTANT_ROLES)
+        return answer_in(value)
 
     @functions.signature({"types": []})
     def _func_zipped(self, objects: Any) -> Any:
@@ -73,8 +74,6 @@ _OPTIONS = jmespath.Options(custom_functions=_Functions())
 
 USER_ROLES = ("user", "human")
 ASSISTANT_ROLES = ("assistant", "ai", "model")
-_QUESTION_KEYS = ("question", "input", "query", "user_input", "prompt", "messages")
-_ANSWER_KEYS = ("answer", "output", "result", "response", "output_text", "content", "messages", "text")
 
 
 def last_message(messages: Any, roles: tuple[str, ...]) -> str | None:
@@ -89,19 +88,6 @@ def last_message(messages: Any, roles: tuple[str, ...]) -> str | None:
         if isinstance(message, dict) and str(message.get("role", message.get("type"))).lower() in roles:
             return text(message.get("content", message.get("parts")))
     return None
-
-
-def _text_under(value: Any, keys: tuple[str, ...], roles: tuple[str, ...]) -> str | None:
-    """Return the text that the inputs or outputs of a chain hold: itself, or under one of the usual keys."""
-    if isinstance(value, list):
-        return last_message(value, roles) or text(value)
-    if not isinstance(value, dict):
-        return text(value)
-    for key in keys:
-        if value.get(key):
-            return _text_under(value[key], keys, roles)
-    values = [entry for entry in value.values() if isinstance(entry, str)]
-    return text(values[0]) if len(values) == 1 else None
 
 
 def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:

@@ -50,6 +50,8 @@ _NOT_SPEECH = frozenset(
     | {"context", "contexts", "documents", "docs", "chunks", "sources", "source_documents", "source_nodes", "nodes"}
     | {"chat_history", "history", "memory", "system", "system_prompt", "instructions", "template", "tools", "usage"}
     | {"finish_reason", "stop_reason", "scratchpad", "agent_scratchpad", "intermediate_steps", "timestamp"}
+    | {"object", "system_fingerprint", "service_tier", "provider", "modelversion", "modelid", "version"}
+    | {"error", "errors", "exception", "traceback", "stack_trace", "created_at"}
     | {"ev", "start_event", "init_state"}  # of a workflow of LlamaIndex: printed events that start a step
 )
 
@@ -206,7 +208,7 @@ def content_of(message: dict[str, Any]) -> str | None:
             return content_of(content)
         if isinstance(content, list) and content:
             return said("\n".join(_part_texts(content)))
-    return None
+    return said(inside.get("refusal"))
 
 
 def messages_in(value: Any) -> Iterator[dict[str, Any]]:
@@ -230,7 +232,7 @@ def _part_texts(parts: list[Any]) -> Iterator[str]:
         if isinstance(part, str):
             yield part
         elif isinstance(part, dict) and part.get("type") not in _SILENT_PARTS:
-            text = part.get("text") or part.get("content")
+            text = part.get("text") or part.get("content") or part.get("refusal")
             text = text.get("value") if isinstance(text, dict) else text
             if isinstance(text, str):
                 yield text

@@ -144,6 +144,18 @@ def anythingllm() -> Records:
     ]
 
 
+def anythingllm_chats() -> Records:
+    def reply(t: Turn) -> dict[str, Any]:
+        sources = [{"id": key, "text": text, "title": "d", "score": score} for key, text, score in t.chunks]
+        return {"text": t.answer, "type": "chat", "sources": sources}
+
+    return [
+        {"id": t.number + 1, "workspaceId": 3, "prompt": t.question, "response": reply(t), "user_id": USER}
+        | {"thread_id": SESSION, "createdAt": t.at * 1000, "feedbackScore": None if t.vote is None else t.vote > 0}
+        for t in TURNS
+    ]
+
+
 def webui_messages(t: Turn) -> dict[str, Any]:
     sources = [
         {"source": {"name": "kb"}, "document": [text for _, text, _ in t.chunks]}
@@ -273,6 +285,7 @@ SHAPES = {
     "helicone": Shape(helicone, "session user time votes model tokens latency cost error"),
     "dify": Shape(dify, "session user time chunks votes model tokens latency cost error"),
     "anythingllm": Shape(anythingllm, "user time votes"),
+    "anythingllm_chats": Shape(anythingllm_chats, "session user time chunks votes"),
     "open_webui": Shape(open_webui, "session user time chunks votes model error", is_one_table=False),
     "open_webui_feedback": Shape(open_webui_feedback, "session user time chunks votes model", (1, 2)),
     "langchain_runs": Shape(langchain_runs, "session user time latency error"),

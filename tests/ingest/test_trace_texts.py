@@ -112,6 +112,18 @@ def test_the_last_assistant_text_is_found_in_every_shape(logged: object) -> None
     assert answer_in(logged) == "Under Billing."
 
 
+def test_a_response_without_a_text_says_nothing() -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "search"}}]}
+    assert answer_in({"id": "x", "object": "chat.completion", "model": "m", "choices": [{"message": call}]}) is None
+    assert answer_in({"id": "x", "object": "response", "output": [{"type": "function_call", "name": "f"}]}) is None
+    assert answer_in({"error": {"message": "The model timed out."}}) is None
+
+
+def test_a_model_that_declines_says_so() -> None:
+    declined = {"role": "assistant", "content": None, "refusal": "I cannot help."}
+    assert answer_in({"choices": [{"message": declined}]}) == "I cannot help."
+
+
 def test_a_tool_call_says_nothing() -> None:
     assert answer_in([{"role": "assistant", "content": None, "tool_calls": [{"name": "search"}]}]) is None
     assert (
