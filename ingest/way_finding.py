@@ -91,8 +91,9 @@ class WayFinder:
 
 def _reaches(found: Probe) -> Iterator[Reach]:
     """Yield the ways to reach records in a file: data frames, then the plainest way, then lists inside its values."""
-    inside = next((value for value in found.values if isinstance(value, dict)), None)
-    inner = list(readings(inside)) if found.container in ("lines", "documents") else []
+    inner: list[Reading] = []
+    if found.container in ("lines", "documents"):  # the first page may be empty
+        inner = next((lists for value in found.values if (lists := list(readings(value)))), [])
     yield from (Reach(reading.place, "", reading.records[:_LOOKED_AT]) for reading in inner if reading.is_frame)
     if found.is_large:
         for reading in inner:

@@ -211,6 +211,8 @@ def _json_layout(file: SourceFile, text: bytes, lines: list[bytes], *, is_whole:
         if not values or any(readings(begun)):
             found = Probe(file, "documents", [begun] if begun else [], is_one_document=True, is_begun=True)
             return _looked_into(found._replace(is_large=is_whole))  # a broken one is read up to there, piece by piece
+    if not values and (begun := begun_document(text.decode("utf-8", "replace"))):  # an array whose first value is long
+        return _looked_into(Probe(file, "documents", begun if isinstance(begun, list) else [begun]))
     return _looked_into(Probe(file, "documents" if values else "lines", values or objects))
 
 
