@@ -39,7 +39,7 @@ members AS (
     JOIN {turns} AS i ON i.interaction_id = o.interaction_id AND i.source = s.source
 )
 SELECT line, interaction_id, source, session_key, user_id, row_number() OVER (
-    PARTITION BY source, session_key ORDER BY coalesce(epoch_us(asked_at), 0), interaction_id
+    PARTITION BY source, session_key ORDER BY coalesce(epoch_us(asked_at), 0), length(interaction_id), interaction_id
 ) AS place
 FROM members
 """

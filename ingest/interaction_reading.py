@@ -28,7 +28,7 @@ _AROUND = """
         cost, error, stream_cut
     FROM interactions
     WHERE interaction_id = $id OR (source = $source AND session_id = $session_id)
-    ORDER BY coalesce(epoch_us(asked_at), 0), interaction_id
+    ORDER BY coalesce(epoch_us(asked_at), 0), length(interaction_id), interaction_id
 """
 _CHUNKS = """
     SELECT r.chunk_id, r.doc_id, coalesce(t.text, c.text), r.score, r.rank

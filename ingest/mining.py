@@ -14,6 +14,7 @@ from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
 from ingest.log_languages import languages_of
 from ingest.log_store import LogStore
+from ingest.mining_notes import cut_notes, log_notes, sample_notes
 from ingest.mining_state import (
     choose_all_logs,
     choose_changed_logs,
@@ -142,7 +143,7 @@ def _mine(
     connection.begin()
     _store_findings(connection, engine, what, before=before if is_incremental else {}, state=state)
     connection.commit()
-    notes = (*_notes(connection, now), *_sample_notes(total, signals))
+    notes = (*log_notes(connection, signals, now), *sample_notes(total, signals))
     flagged, by_signal = _counts(connection)
     _gather_ranks(connection)
     best = shortlist(connection, queue)
@@ -154,7 +155,7 @@ def _mine(
         read=read,
         flagged=flagged,
         by_signal=by_signal,
-        notes=(*notes, *_cut_notes(flagged - best.kept, queue)),
+        notes=(*notes, *cut_notes(flagged - best.kept, queue)),
         is_incremental=is_incremental,
         candidates=reading.candidates,
     )
@@ -238,51 +239,7 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, tuple[SignalCou
     return flagged, tuple(SignalCount(*row) for row in rows if row[0] and row[1])
 
 
-def _notes(connection: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
-    """Say what of this run's logs was unusual."""
-    row = connection.execute(
-        """
-        SELECT
-            count(*) FILTER (session_id IS NULL),
-            count(*) FILTER (session_id IS NULL AND user_id IS NULL),
-            count(*) FILTER (asked_at IS NULL),
-            count(*) FILTER (CASE WHEN length(question) < 1000 THEN trim(question) = '' END),
-            (SELECT count(*) FROM all_logs WHERE asked_at > $now),
-            (SELECT count(*) FROM giants WHERE NOT is_shared),
-            (SELECT coalesce(sum(turns), 0) FROM giants WHERE NOT is_shared),
-            (SELECT count(*) FROM giants WHERE is_shared)
-        FROM logs
-        """,
-        {"now": now},
-    ).fetchall()[0]
-    sentences = (
-        "{} turns have no session id; they were joined by user and idle gap where a user is known.",
-        "{} turns have neither session nor user; each stands alone, so rephrases and complaints cannot be seen there.",
-        "{} turns have no time; their order within a session is by id.",
-        "{} questions are empty and were left out.",
-        "{} turns lie in the future and do not move the end of the log (clock skew).",
-        "{} sessions are too long for one person (a bot or a script); only their votes, errors and refusals were read.",
-        "",
-        "{} session ids are shared by several users and were not believed; turns were joined by user and idle gap.",
-    )
-    return [sentence.format(f"{count:,}") for sentence, count in zip(sentences, row, strict=True) if count and sentence]
-
-
 def _written_after(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> int:
     """Count the interactions that later ingests wrote; none vanished when the others are as many as there were."""
     query = "SELECT count(*) FROM interactions WHERE ingest_id > ?"
     return int(connection.execute(query, [ingest_id]).fetchall()[0][0])
-
-
-def _sample_notes(total: int, signals: SignalSettings) -> list[str]:
-    if "ungrounded" in signals.disabled or total <= signals.ungrounded_rows:
-        return []
-    sampled = f"about {signals.ungrounded_rows:,} of {total:,}, drawn by hash"
-    return [f"Ungrounded answers were looked for in {sampled} (signals.ungrounded_rows)."]
-
-
-def _cut_notes(left: int, queue: QueueSettings) -> list[str]:
-    if left <= 0:
-        return []
-    taken = f"{queue.limit:,} turns and {queue.per_session} of a session"
-    return [f"{left:,} flagged turns are not in the queue, which takes {taken} (queue.limit, queue.per_session)."]

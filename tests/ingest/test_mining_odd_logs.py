@@ -68,3 +68,34 @@ def test_turns_with_neither_session_nor_user_stand_alone(tmp_path: Path) -> None
     report = mined(tmp_path, turns)
     assert any("neither session nor user" in note for note in report.notes)
     assert all(len(each.turns) == 1 for each in report.candidates)
+
+
+def test_a_bot_without_session_ids_is_a_bot_too(tmp_path: Path) -> None:
+    report = mined(tmp_path, [turn(n, "Are you alive?", session_id=None, user_id="bot") for n in range(1, 200)])
+    assert "1 session is too long for one person" in " ".join(report.notes)
+    assert signals_of(report) == {}
+
+
+def test_a_script_that_takes_a_new_session_for_each_question_is_not_believed_to_ask_again(tmp_path: Path) -> None:
+    probes = [turn(n, "Are you alive?", session_id=f"probe{n}", user_id="bot") for n in range(1, 200)]
+    person = [
+        turn(201, "How do I cancel it?", session_id="a", user_id="x"),
+        turn(202, "How do I cancel the Studio plan?", session_id="b", user_id="x"),
+    ]
+    report = mined(tmp_path, [*probes, *person])
+    assert "more sessions in a day than a person would" in " ".join(report.notes)
+    assert signals_of(report) == {"log:201": {"rephrased"}}
+
+
+def test_turns_that_share_one_time_are_taken_in_the_order_of_their_numbers_and_said(tmp_path: Path) -> None:
+    asked = {9: "How do I cancel it?", 10: "How do I cancel the Studio plan?", 11: "Where is the office?"}
+    turns = [turn(n, text, interaction_id=f"log:{n}", asked_at=START) for n, text in asked.items()]
+    report = mined(tmp_path, turns)
+    assert "2 turns share their time" in " ".join(report.notes)
+    (candidate,) = [each for each in report.candidates if each.signals]
+    assert candidate.interaction_id == "log:9"
+    assert [each.interaction_id for each in candidate.turns] == ["log:9", "log:10", "log:11"]
+
+
+def test_an_ordinary_log_has_nothing_odd_to_say(tmp_path: Path) -> None:
+    assert mined(tmp_path, [turn(1, "How do I pay?"), turn(2, "Where is the office?")]).notes == ()

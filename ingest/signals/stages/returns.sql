@@ -15,7 +15,10 @@ soon AS (
     SELECT v.*
     FROM visited AS v
     LEFT JOIN giants AS g ON g.source = v.source AND g.session_id = v.session_id
-    WHERE v.next_us >= v.last_us AND v.next_us - v.last_us <= :rephrase_window_us AND g.turns IS NULL
+    LEFT JOIN bots AS b
+        ON b.source = v.source AND b.user_id = v.user_id AND b.day = cast(floor(v.last_us / 86400000000) AS bigint)
+    WHERE v.next_us >= v.last_us AND v.next_us - v.last_us <= :rephrase_window_us
+        AND g.turns IS NULL AND b.sessions IS NULL
 ),
 ends AS (
     SELECT source, user_id, session_id, last_us AS asked_us FROM soon

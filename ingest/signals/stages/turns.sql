@@ -16,7 +16,7 @@ WITH placed AS (
         trim(l.question) AS question,
         coalesce(regexp_like(trim(l.question), :any_cue), false) AS has_cue,
         l.feedback,
-        g.turns IS NOT NULL AND NOT g.is_shared AS is_giant,
+        (g.turns IS NOT NULL AND NOT g.is_shared) OR coalesce(o.turns > :giant_session_turns, false) AS is_giant,
         CASE
             WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
                 regexp_like(substr(l.answer, 1, 250), :decline_en)
@@ -64,7 +64,7 @@ neighboured AS (
         coalesce(lead(has_cue) OVER along, false) AS next_has_cue,
         has_cue AND lag(interaction_id) OVER along IS NULL AS opens_with_cue
     FROM read
-    WINDOW along AS (PARTITION BY session ORDER BY coalesce(asked_us, 0), interaction_id)
+    WINDOW along AS (PARTITION BY session ORDER BY coalesce(asked_us, 0), length(interaction_id), interaction_id)
 ),
 cued AS (
     SELECT
