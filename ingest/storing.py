@@ -22,7 +22,7 @@ from ingest.reading_jobs import StagedBlock
 from ingest.span_staging import StagedTraces, take_traces
 from ingest.way_finding import FileWay
 
-GROUP_BYTES = 120 << 20
+GROUP_BYTES = 100 << 20
 """What a transaction gathers: a few hundred thousand rows, which DuckDB compresses on all cores and as they come."""
 _WEIGHT_OF_TRACES = 3
 """Long texts, of which the store keeps copies until they are committed, weigh more than rows of short values."""
