@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import duckdb
@@ -60,7 +60,7 @@ FROM {turns} WHERE rowid IN (SELECT line FROM around)
 """
 _CHUNKS = """
 SELECT r.interaction_id, r.chunk_id, r.doc_id, coalesce(t.text, c.text), r.score, r.rank
-FROM {retrieved} AS r SEMI JOIN around USING (interaction_id)
+FROM retrieved AS r SEMI JOIN shown_turns USING (interaction_id)
 LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
 ORDER BY r.interaction_id, r.rank
@@ -79,19 +79,11 @@ _UNREAD = """
 CREATE OR REPLACE TEMP TABLE unread AS
 SELECT b.* FROM best AS b ANTI JOIN known USING (interaction_id) {where}
 """
+_ORDER = "SELECT candidate, interaction_id FROM around ORDER BY candidate, place"
 _USERS = "SELECT candidate, user_id FROM around WHERE interaction_id = candidate"
 
 
-class Place(NamedTuple):
-    """Where sessions are read: each stands there whole or not at all."""
-
-    turns: str
-    """A table of interactions."""
-    retrieved: str
-    """A table of what was retrieved for them."""
-
-
-WHOLE_LOG = Place("interactions", "retrieved")
+_WHOLE_LOG = "interactions"
 
 
 class Shortcut(NamedTuple):
@@ -99,8 +91,8 @@ class Shortcut(NamedTuple):
 
     kept: Mapping[str, Shown]
     """Sessions read by an earlier run, by the interaction they are shown with."""
-    near: Place
-    """Where most of the others stand."""
+    near: str
+    """A table of interactions where most of the others stand, each session whole or not at all."""
 
 
 class Reading(NamedTuple):
@@ -122,47 +114,68 @@ def read_candidates(
 
     Sessions that the shortcut keeps are not read again; the others are looked for near first.
     """
-    shown, read = dict(shortcut.kept) if shortcut else {}, dict[str, Shown]()
-    for place in (shortcut.near, WHOLE_LOG) if shortcut else (WHOLE_LOG,):
-        if _choose_unread(
-            connection, shown, "" if place is WHOLE_LOG else f"SEMI JOIN {place.turns} USING (interaction_id)"
-        ):
-            found = _read_sessions(connection, engine, values, queue, place)
-            shown, read = shown | found, read | found
+    kept = shortcut.kept if shortcut else {}
+    reader = _SessionReader(connection, engine, values, queue.context_turns)
+    read = reader.read(kept, (shortcut.near, _WHOLE_LOG) if shortcut else (_WHOLE_LOG,))
+    shown = {**kept, **read}
     hits = _hits(connection)
     rows = connection.execute(_CANDIDATES).fetchall()
     return Reading(tuple(_candidate(row, hits[row[0]], shown[row[0]]) for row in rows), read)
 
 
-def _choose_unread(connection: duckdb.DuckDBPyConnection, shown: Mapping[str, Shown], where: str) -> bool:
-    """Leave in `unread` what of `best` is not yet shown and stands `where`; tell whether there is any."""
-    connection.execute("CREATE OR REPLACE TEMP TABLE known (interaction_id VARCHAR)")
-    if shown:
-        connection.execute("INSERT INTO known SELECT unnest($ids)", {"ids": list(shown)})
-    connection.execute(_UNREAD.format(where=where))
-    return bool(connection.execute("SELECT count(*) FROM unread").fetchall()[0][0])
+class _Sessions(NamedTuple):
+    """Sessions as they are read: the turns around each candidate, who asked, and what each turn says."""
+
+    turns: dict[str, list[str]]
+    users: dict[str, str]
+    fields: dict[str, dict[str, Any]]
 
 
-def _read_sessions(
-    connection: duckdb.DuckDBPyConnection,
-    engine: SignalEngine,
-    values: Mapping[str, Value],
-    queue: QueueSettings,
-    place: Place,
-) -> dict[str, Shown]:
-    """Return the sessions around the interactions in `unread`."""
-    connection.execute(_LOOSE_LOGS.format(**place._asdict()))
-    engine.keep("loose", stage_sql("loose"), values)
-    connection.execute(_SESSION_TURNS.format(**place._asdict()))
-    connection.execute(_AROUND, {"context": queue.context_turns})
-    turns = _turns(connection, place)
-    order: dict[str, list[CandidateTurn]] = defaultdict(list)
-    for candidate, turn in connection.execute(
-        "SELECT candidate, interaction_id FROM around ORDER BY candidate, place"
-    ).fetchall():
-        order[candidate].append(turns[turn])
-    users = connection.execute(_USERS).fetchall()
-    return {interaction_id: Shown(user_id, tuple(order[interaction_id])) for interaction_id, user_id in users}
+class _SessionReader(NamedTuple):
+    connection: duckdb.DuckDBPyConnection
+    engine: SignalEngine
+    values: Mapping[str, Value]
+    context_turns: int
+
+    def read(self, kept: Mapping[str, Shown], tables: Sequence[str]) -> dict[str, Shown]:
+        """Return what of `best` is not kept, looked for in one table after the other.
+
+        What was retrieved is read at the end for all of them, as it is looked for in all that ever was.
+        """
+        self.connection.execute("CREATE OR REPLACE TEMP TABLE shown_turns (interaction_id VARCHAR)")
+        sessions = _Sessions({}, {}, {})
+        for table in tables:
+            where = "" if table == _WHOLE_LOG else f"SEMI JOIN {table} USING (interaction_id)"
+            if self._choose_unread([*kept, *sessions.turns], where):
+                self._add_sessions(table, sessions)
+        if not sessions.turns:
+            return {}
+        chunks = _chunks(self.connection)
+        turns = {key: CandidateTurn(**fields, retrieved=tuple(chunks[key])) for key, fields in sessions.fields.items()}
+        return {
+            candidate: Shown(sessions.users[candidate], tuple(turns[key] for key in keys))
+            for candidate, keys in sessions.turns.items()
+        }
+
+    def _choose_unread(self, known: Sequence[str], where: str) -> bool:
+        """Leave in `unread` what of `best` is not yet known and stands `where`; tell whether there is any."""
+        self.connection.execute("CREATE OR REPLACE TEMP TABLE known (interaction_id VARCHAR)")
+        if known:
+            self.connection.execute("INSERT INTO known SELECT unnest($ids)", {"ids": known})
+        self.connection.execute(_UNREAD.format(where=where))
+        return bool(self.connection.execute("SELECT count(*) FROM unread").fetchall()[0][0])
+
+    def _add_sessions(self, table: str, sessions: _Sessions) -> None:
+        """Add what stands in `table` around the interactions in `unread`."""
+        self.connection.execute(_LOOSE_LOGS.format(turns=table))
+        self.engine.keep("loose", stage_sql("loose"), self.values)
+        self.connection.execute(_SESSION_TURNS.format(turns=table))
+        self.connection.execute(_AROUND, {"context": self.context_turns})
+        self.connection.execute("INSERT INTO shown_turns SELECT DISTINCT interaction_id FROM around")
+        for candidate, key in self.connection.execute(_ORDER).fetchall():
+            sessions.turns.setdefault(candidate, []).append(key)
+        sessions.users.update(self.connection.execute(_USERS).fetchall())
+        sessions.fields.update(_fields(self.connection, table))
 
 
 def candidate_id(interaction_id: str) -> str:
@@ -186,22 +199,19 @@ def _candidate(row: tuple[Any, ...], hits: list[SignalHit], shown: Shown) -> Can
     )
 
 
-def _turns(connection: duckdb.DuckDBPyConnection, place: Place) -> dict[str, CandidateTurn]:
-    chunks = _chunks(connection, place)
-    result = connection.execute(_TURNS.format(**place._asdict()))
+def _fields(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, dict[str, Any]]:
+    """Return what each turn in `around` says, by its id."""
+    result = connection.execute(_TURNS.format(turns=table))
     names = [column[0] for column in result.description or ()]
-    turns = {}
-    for row in result.fetchall():
-        fields = {name: value for name, value in zip(names, row, strict=True) if value is not None}
-        turns[row[0]] = CandidateTurn(**fields, retrieved=tuple(chunks[row[0]]))
-    return turns
+    return {
+        row[0]: {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        for row in result.fetchall()
+    }
 
 
-def _chunks(connection: duckdb.DuckDBPyConnection, place: Place) -> dict[str, list[CandidateChunk]]:
+def _chunks(connection: duckdb.DuckDBPyConnection) -> dict[str, list[CandidateChunk]]:
     chunks: dict[str, list[CandidateChunk]] = defaultdict(list)
-    for interaction_id, chunk_id, doc_id, text, score, rank in connection.execute(
-        _CHUNKS.format(**place._asdict())
-    ).fetchall():
+    for interaction_id, chunk_id, doc_id, text, score, rank in connection.execute(_CHUNKS).fetchall():
         chunks[interaction_id].append(
             CandidateChunk(chunk_id=chunk_id, doc_id=doc_id or "", text=text or "", score=score, rank=rank)
         )

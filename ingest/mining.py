@@ -8,7 +8,7 @@ from typing import NamedTuple
 import duckdb
 
 from evalsets.errors import ErrataError
-from ingest.candidate_reading import Place, Shortcut, read_candidates
+from ingest.candidate_reading import Shortcut, read_candidates
 from ingest.candidates import Candidate
 from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
@@ -35,10 +35,12 @@ MEMORY_LIMIT = "1200MB"
 MINING_VERSION = "6"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
+# Of what was retrieved only that is looked at which answers are compared with: the stage `compared` fills the table.
 _RETRIEVED_TEXTS = """
+CREATE OR REPLACE TEMP TABLE compared (line BIGINT, interaction_id VARCHAR, source VARCHAR, session_key VARCHAR);
 CREATE OR REPLACE TEMP VIEW retrieved_texts AS
 SELECT r.interaction_id, coalesce(t.text, c.text) AS text
-FROM {retrieved} AS r
+FROM (SELECT * FROM retrieved SEMI JOIN compared USING (interaction_id)) AS r
 LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
 WHERE coalesce(t.text, c.text) IS NOT NULL
@@ -147,7 +149,7 @@ def _mine(
     flagged, by_signal = _counts(connection)
     _gather_ranks(connection)
     best = shortlist(connection, queue)
-    shortcut = Shortcut(kept_turns(connection), _CHANGED) if is_incremental else None
+    shortcut = Shortcut(kept_turns(connection), "changed_logs") if is_incremental else None
     reading = read_candidates(connection, engine, what.values, queue, shortcut=shortcut)
     keep_turns(connection, reading.read)
     return MiningReport(
@@ -187,8 +189,8 @@ def _store_findings(
 
 def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: Mapping[str, str]) -> None:
     connection.execute("CREATE OR REPLACE TEMP VIEW all_logs AS SELECT * FROM interactions")
+    connection.execute(_RETRIEVED_TEXTS)
     if not before:
-        connection.execute(_RETRIEVED_TEXTS.format(retrieved="retrieved"))
         choose_all_logs(connection)
         return
     connection.execute("CREATE OR REPLACE TEMP TABLE baselines AS SELECT * FROM mined_baselines")
@@ -198,10 +200,6 @@ def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: M
         open_from=int(before["open_from"]),
         window_us=int(what.values["rephrase_window_us"]),
     )
-    connection.execute(_RETRIEVED_TEXTS.format(retrieved=_CHANGED.retrieved))
-
-
-_CHANGED = Place("changed_logs", "changed_retrieved")
 
 
 def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:

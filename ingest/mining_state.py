@@ -60,10 +60,6 @@ SELECT i.*, c.place AS line, c.is_settled
 FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
 WHERE i.rowid BETWEEN $first AND $last
 """
-_RETRIEVED = """
-CREATE OR REPLACE TEMP TABLE changed_retrieved AS
-SELECT r.* FROM retrieved AS r SEMI JOIN changed_logs USING (interaction_id)
-"""
 _FOUND = ("hits", "needs", "controls")
 
 
@@ -79,7 +75,7 @@ def choose_changed_logs(
 ) -> None:
     """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them.
 
-    The table `changed_logs` holds the same, and `changed_retrieved` what was retrieved for it.
+    The table `changed_logs` holds the same.
     """
     connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest, "open_from": open_from})
     connection.execute(_TOUCHED)
@@ -92,7 +88,6 @@ def choose_changed_logs(
     first, last = connection.execute(bounds).fetchall()[0]
     connection.execute(_LOGS, {"first": first, "last": last})
     connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM changed_logs")
-    connection.execute(_RETRIEVED)
 
 
 def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:

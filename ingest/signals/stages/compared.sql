@@ -1,0 +1,8 @@
+-- The answers that are compared with what was retrieved for them: a hashed sample of those that answer.
+SELECT line, interaction_id, source, session_key
+FROM turns
+WHERE draw < :support_below
+    AND NOT is_empty_answer
+    AND NOT has_error
+    AND NOT stream_cut
+    AND (declined IS NULL OR declined = 'partial')
