@@ -39,10 +39,11 @@ def unit_of_work(
     `.sql` files, such as `files("ingest") / "schema"`. Raises FileBusyError after `wait_s` seconds.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not path.exists()
     connection = _connect_with_backoff(path, wait_s=wait_s, memory_limit=memory_limit)
     try:
         connection.execute("SET TimeZone = 'UTC'")
-        _migrate_once(connection, path, migrations)
+        _migrate_once(connection, path, migrations, is_new=is_new)
         stay_warm(path, memory_limit=memory_limit)
         yield connection
     finally:
@@ -71,10 +72,10 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
         delay_s = min(delay_s * 1.6, 0.25)
 
 
-def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Traversable) -> None:
+def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Traversable, *, is_new: bool) -> None:
     key = (str(path.resolve()), path.stat().st_ino)
     with _migrating:
-        if key not in _migrated:
+        if is_new or key not in _migrated:  # a file made anew may get the number of the one that was deleted
             _apply_pending_migrations(connection, migrations)
             _migrated.add(key)
 

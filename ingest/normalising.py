@@ -1,6 +1,7 @@
 """Turn what logs write for a text, number or time into one form, and name the values that do not fit."""
 
 import ast
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -70,9 +71,16 @@ def _text_of_parts(value: list[Any] | dict[str, Any]) -> str | None:
         for key in ("text", "content", "value"):
             if isinstance(value.get(key), (str, list, dict)):
                 return text(value[key])
-        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode() if value else None
+        return _written_out(value) if value else None
     parts = [part for part in map(text, value) if part]
     return "\n".join(parts) or None
+
+
+def _written_out(value: dict[str, Any]) -> str:
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # a number beyond 64 bits
+        return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def number(value: Any) -> float | None:
@@ -178,7 +186,8 @@ def text_column(values: Sequence[Any]) -> list[str | None]:
 
 def number_column(values: Sequence[Any], name: str) -> Column:
     """Normalise a column of numbers."""
-    if set(map(type, values)) <= {float, int, type(None)}:
+    kinds = set(map(type, values))
+    if kinds <= {float, type(None)}:
         return Column([None if value is None or not math.isfinite(value) else value for value in values], {})
     return _each(values, number, name, "is not a number")
 

@@ -105,3 +105,26 @@ def test_a_root_span_of_phoenix_may_leave_its_parent_out() -> None:
     attributes = {"input.value": "q?", "output.value": "a"}
     made = read_values(PHOENIX, [span | {"start_time": "2026-11-02T08:00:00Z", "attributes": attributes}]).only
     assert (made.question, made.answer) == ("q?", "a")
+
+
+def test_an_object_with_a_huge_number_is_a_text_where_a_text_is_wanted(tmp_path: Path, store: LogStore) -> None:
+    mapping = parse_mapping("source: s\ninteractions: {id: id, question: q}\n", "a test")
+    (tmp_path / "log").write_text('{"id": "1", "q": {"n": 1' + "0" * 30 + "}}\n", encoding="utf-8")
+    ingest([tmp_path / "log"], store=store, mapping=mapping, workers=1)
+    assert rows(store, "SELECT question FROM interactions") == [('{"n": 1' + "0" * 30 + "}",)]
+
+
+def test_a_number_too_large_to_be_exact_is_kept_as_near_as_can_be(tmp_path: Path, store: LogStore) -> None:
+    mapping = parse_mapping("source: s\ninteractions: {id: id, question: q, latency_ms: took}\n", "a test")
+    log = [{"id": "1", "q": "q?", "took": -(10**18)}, {"id": "2", "q": "q?", "took": 12}]
+    report = ingest([write_lines(tmp_path / "log", log)], store=store, mapping=mapping, workers=1)
+    assert report.quarantined == 0
+    assert rows(store, "SELECT latency_ms FROM interactions ORDER BY 1") == [(-1e18,), (12.0,)]
+
+
+def test_a_log_store_that_was_deleted_is_made_anew(tmp_path: Path, store: LogStore) -> None:
+    mapping = parse_mapping("source: s\ninteractions: {id: id, question: q}\n", "a test")
+    for _ in range(3):  # a file made anew may get the inode of the deleted one
+        ingest([write_lines(tmp_path / "log", [{"id": "1", "q": "q?"}])], store=store, mapping=mapping, workers=1)
+        assert rows(store, "SELECT count(*) FROM interactions") == [(1,)]
+        store.path.unlink()
