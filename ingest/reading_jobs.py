@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ingest.adapters import get_adapter
-from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, SpanAdapter, Trace
+from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, SpanAdapter, Trace
 from ingest.adapters.mapping import MappingAdapter, MappingReader
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
@@ -21,6 +21,7 @@ from ingest.settings import PrivacySettings
 from ingest.span_lines import read_usual_lines
 from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
+from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import put_together
 from ingest.worker_processes import GC_THRESHOLD, start_lean, worker_processes
 
@@ -84,6 +85,7 @@ class RowReader:
         self._name = way.adapter
         self._sent: set[str] = set()
         self._read_lines = self.adapter.read_lines if isinstance(self.adapter, LineAdapter) else None
+        self._turn_source: str = getattr(self.adapter, "turn_source", "")
         self._assemble = self.adapter.assemble if isinstance(self.adapter, SpanAdapter) else None
 
     def read(self, read: ReadBlock) -> StagedBlock:
@@ -94,26 +96,30 @@ class RowReader:
         """Stage one part of a line file, for adapters a piece at a time: what is parsed stays near the processor."""
         if self.mapping is not None or part.unwrap:
             return self.read(read_part(part))
-        rows = StagedRows()
+        rows, usual = StagedRows(), list[Span]()
         for piece in line_pieces(part):
-            self._add(rows, self._read_piece(piece, rows))
+            self._add(rows, self._read_piece(piece, rows, usual))
             rows.spans[rows.spans_redacted :] = self.redactor.spans(rows.spans[rows.spans_redacted :])
             rows.spans_redacted = len(rows.spans)
-        return self._with_traces(self.redactor.rows(rows))
+        return self._with_traces(self.redactor.rows(rows), usual)
 
-    def _read_piece(self, piece: LinePart, rows: StagedRows) -> ReadBlock:
-        """Read a piece, whose usual lines go straight to `rows` where the format has such."""
+    def _read_piece(self, piece: LinePart, rows: StagedRows, usual: list[Span]) -> ReadBlock:
+        """Read a piece; the spans of usual lines, where the format has such, go straight to `usual`."""
         if self._read_lines is None or piece.records or (piece.content or b"").startswith(CUT_OFF):
             return read_part(piece)
-        return read_usual_lines(piece, self._read_lines, rows)
+        return read_usual_lines(piece, self._read_lines, rows, usual)
 
-    def _with_traces(self, rows: StagedRows) -> StagedBlock:
-        if not rows.spans:
+    def _with_traces(self, rows: StagedRows, usual: list[Span] | None = None) -> StagedBlock:
+        if not rows.spans and not usual:
             return self.as_block(rows)
         rows.texts = self._unsent(rows.texts)
-        block = self.as_block(rows)
-        whole = put_together(rows.spans, self._name, self._assemble, getattr(self.adapter, "turn_source", ""))
-        return block._replace(traces=whole.table, made=as_tables(whole.made) if whole.made.size else None)
+        source = self._turn_source
+        together = UsualSpans(usual, source, self.redactor) if usual else None
+        whole = put_together(rows.spans, self._name, self._assemble, source, together)
+        rows.redactions.update(self.redactor.counts)
+        self.redactor.counts.clear()
+        made = as_tables(whole.made) if whole.made.size else None
+        return self.as_block(rows)._replace(traces=whole.table, made=made)
 
     def _unsent(self, texts: dict[str, str]) -> dict[str, str]:
         """Leave out the texts of earlier blocks: passages are retrieved over and over, and spans' texts are stored."""

@@ -2,20 +2,23 @@
 
 from collections.abc import Callable, Sequence
 
-from ingest.adapters.base import UsualLines
+from ingest.adapters.base import Span, UsualLines
 from ingest.reading.blocks import LinePart, ReadBlock, read_part
 from ingest.staging import StagedRows
 
 ReadLines = Callable[[Sequence[bytes]], UsualLines]
 
 
-def read_usual_lines(piece: LinePart, read_lines: ReadLines, rows: StagedRows) -> ReadBlock:
-    """Add the spans of the usual lines of a piece to `rows`, and return the rest as a block of its own."""
+def read_usual_lines(piece: LinePart, read_lines: ReadLines, rows: StagedRows, spans: list[Span]) -> ReadBlock:
+    """Read the usual lines of a piece, and return the others as a block of its own.
+
+    Their spans are added to `spans`, their texts and their count to `rows`.
+    """
     content = piece.content or b""
     numbered = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line and not line.isspace()]
     found = read_lines([line for _, line in numbered])
     rows.read += len(numbered) - len(found.left)
-    rows.spans.extend(found.spans)
+    spans.extend(found.spans)
     rows.texts.update(found.texts)
     left = [numbered[at] for at in found.left]
     read = read_part(piece._replace(content=b"\n".join([line for _, line in left])))

@@ -38,21 +38,17 @@ class SpanRedactor(Protocol):
 
 def redacted_spans(redactor: SpanRedactor, spans: Sequence[Span]) -> list[Span]:
     """Redact payloads and write them out, and hash user ids, also where they stand in a payload."""
-    hinted = frozenset(_hinted(redactor, spans))
-    written = payload_texts([span.payload for span in spans])
-    return [
-        _redacted(redactor, span, text, is_hinted=at in hinted)
-        for at, (span, text) in enumerate(zip(spans, written, strict=True))
-    ]
-
-
-def _redacted(redactor: SpanRedactor, span: Span, written: str, *, is_hinted: bool) -> Span:
-    trace_id, span_id, payload, started_ns, version_ns, user, _, _ = span
-    is_named = user and _spelled(user) in written
-    if is_hinted or is_named:
-        payload = _walked(redactor, payload, user) if is_named else _closely_read(redactor, payload)
-        written = payload_text(payload)
-    return Span(trace_id, span_id, payload, started_ns, version_ns, user and redactor.hash_user(user), None, written)
+    hinted = frozenset(hinted_spans(redactor, spans))
+    out = []
+    for at, (span, text) in enumerate(zip(spans, payload_texts([span.payload for span in spans]), strict=True)):
+        trace_id, span_id, payload, started_ns, version_ns, user, _, written = *span[:7], text
+        named = user and is_named(user, written)
+        if named or at in hinted:
+            payload = _walked(redactor, payload, user) if named else _closely_read(redactor, payload)
+            written = payload_text(payload)
+        hashed = user and redactor.hash_user(user)
+        out.append(Span(trace_id, span_id, payload, started_ns, version_ns, hashed, None, written))
+    return out
 
 
 def _walked(redactor: SpanRedactor, payload: Any, user: str | None = None) -> Any:
@@ -72,12 +68,13 @@ def _closely_read(redactor: SpanRedactor, payload: Any) -> Any:
     return payload
 
 
-def _spelled(user: str) -> str:
+def is_named(user: str, written: str) -> bool:
+    """Return whether a payload, written out, holds a user id."""
     is_plain = user.isascii() and user.isprintable() and '"' not in user and "\\" not in user
-    return user if is_plain else as_json(user)[1:-1]
+    return (user if is_plain else as_json(user)[1:-1]) in written
 
 
-def _hinted(redactor: SpanRedactor, spans: Sequence[Span]) -> Iterable[int]:
+def hinted_spans(redactor: SpanRedactor, spans: Sequence[Span]) -> Iterable[int]:
     """Return the places of spans with a text that needs a closer look; a text of several spans is looked at once."""
     if redactor.walks_all or redactor.is_off:
         return range(len(spans) if redactor.walks_all else 0)

@@ -1,7 +1,7 @@
 """Puts together, in the process that read them, the traces whose spans stand side by side in one block."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from ingest.staging import StagedRows
 from ingest.trace_rows import in_order, read_payload
 from ingest.traces.facts import SpanFacts, payload_text
 from ingest.traces.plain_turns import put_together_alike
+from ingest.usual_traces import UsualSpans, by_trace, put_usual_together
 
 Assemble = Callable[[Trace], Iterable[Outcome]]
 """What an adapter makes of a trace."""
@@ -25,40 +26,45 @@ class WholeTraces(NamedTuple):
     made: StagedRows
 
 
-def put_together(spans: Iterable[Span], adapter: str, assemble: Assemble | None, turn_source: str = "") -> WholeTraces:
-    """Return the traces that redacted spans make up, with their interactions.
+def put_together(
+    spans: Iterable[Span],
+    adapter: str,
+    assemble: Assemble | None,
+    turn_source: str = "",
+    usual: UsualSpans | None = None,
+) -> WholeTraces:
+    """Return the traces that redacted spans make up, and spans read the `usual` way, with their interactions.
 
     Only a trace that is interactions and nothing else is taken here: what is skipped or cautioned is counted once,
     when every file is read. `turn_source` says that `assemble` is that of `traces.assembly`, with this source.
     """
-    ordered = {trace_id: in_order(found) for trace_id, found in _by_trace(spans).items()}
-    if assemble is None:
-        return WholeTraces(_table(ordered, adapter, {}), StagedRows())
+    made = StagedRows()
+    traces = by_trace(spans)
+    rows: list[tuple[Any, ...]] = []
+    if usual is not None:
+        rows, left = put_usual_together(usual, adapter, traces, made)
+        for span in left:
+            traces.setdefault(span.trace_id, []).append(span)
+    ordered = {trace_id: in_order(found) for trace_id, found in traces.items()}
+    ids = _made_of(ordered, assemble, turn_source, made) if assemble is not None else {}
+    rows.extend(trace_row(trace_id, found, adapter, ids.get(trace_id)) for trace_id, found in ordered.items())
+    return WholeTraces(trace_table(rows), made)
+
+
+def _made_of(
+    ordered: dict[str, list[Span]], assemble: Assemble, turn_source: str, made: StagedRows
+) -> dict[str, list[str]]:
+    """Add to `made` the interactions of the traces that are nothing else, and return their ids by trace."""
     traces = [Trace(trace_id, tuple([_as_read_again(span) for span in found])) for trace_id, found in ordered.items()]
-    plain = put_together_alike(traces if turn_source else (), turn_source)
-    ids = {trace_id: [interaction_id] for trace_id, interaction_id in plain.ids.items()}
+    plain = put_together_alike(traces if turn_source else (), turn_source, made)
+    ids = {trace_id: [interaction_id] for trace_id, interaction_id in plain.items()}
     for trace in traces:
         interactions = None if trace.trace_id in ids else _interactions(trace, assemble)
         for interaction in interactions or ():
-            plain.rows.take(interaction)
+            made.take(interaction)
         if interactions:
             ids[trace.trace_id] = [interaction.interaction_id for interaction in interactions]
-    return WholeTraces(_table(ordered, adapter, ids), plain.rows)
-
-
-def _table(ordered: dict[str, list[Span]], adapter: str, ids: dict[str, list[str]]) -> pa.Table:
-    return trace_table([trace_row(trace_id, spans, adapter, ids.get(trace_id)) for trace_id, spans in ordered.items()])
-
-
-def _by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
-    traces: dict[str, list[Span]] = {}
-    for span in spans:
-        known = traces.get(span.trace_id)
-        if known is None:
-            traces[span.trace_id] = [span]
-        else:
-            known.append(span)
-    return traces
+    return ids
 
 
 def _interactions(trace: Trace, assemble: Assemble) -> list[Interaction] | None:

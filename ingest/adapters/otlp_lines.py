@@ -124,6 +124,9 @@ class _Group(NamedTuple):
     spans: list[UsualSpan]
 
 
+_UNKNOWN = _Group(shape_of((KIND,)), "", {}, [])  # type: ignore[arg-type] # never read
+
+
 class _Reading:
     """The spans of some lines, put into groups that are read together."""
 
@@ -134,21 +137,23 @@ class _Reading:
 
     def take(self, line: bytes) -> bool:
         """Take the spans of a line and return true; take none when the line has to be read in full."""
-        grouped: list[tuple[_Group, UsualSpan]] = []
+        groups: list[_Group] = []
+        spans: list[UsualSpan] = []
         alone: list[Span] = []
         try:
             for span, resource in _spans_of(_decode(line)):
                 group = self._group_of(span, resource)
-                if group is not None:
-                    grouped.append((group, span))
-                else:
+                if group is None:
                     alone.append(self._read_alone(span, resource))
+                else:
+                    groups.append(group)
+                    spans.append(span)
         except (msgspec.DecodeError, *ODD_VALUE_ERRORS):
             return False
-        for group, span in grouped:
+        for group, span in zip(groups, spans, strict=True):
             group.spans.append(span)
         self._alone.extend(alone)
-        return bool(grouped or alone)
+        return bool(groups or alone)
 
     def _group_of(self, span: UsualSpan, resource: dict[str, Any]) -> _Group | None:
         """Return the spans that a span is read together with; None when it is read alone."""
@@ -164,10 +169,11 @@ class _Reading:
             return None
         kind = value.string_value if value is not None else None
         key = keys, kind, id(resource)
-        if key not in self._groups:
+        group = self._groups.get(key, _UNKNOWN)
+        if group is _UNKNOWN:
             shape = shape_of(keys)
-            self._groups[key] = _Group(shape, kind, resource, []) if shape is not None and kind else None
-        return self._groups[key]
+            group = self._groups[key] = _Group(shape, kind, resource, []) if shape is not None and kind else None
+        return group
 
     def _read_alone(self, span: UsualSpan, resource: dict[str, Any]) -> Span:
         outcomes = read_raw_span(_raw_span(span, resource))

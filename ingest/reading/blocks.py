@@ -18,7 +18,7 @@ from ingest.reading.tables import iter_csv, iter_parquet, iter_rows
 from ingest.reading.wrappers import is_piece, line_of
 from ingest.staging import Block
 
-PART_BYTES = 6 << 20
+PART_BYTES = 2 << 20
 _PIECE_BYTES = 1 << 18
 _ENTRIES_PER_BLOCK = 2000
 _RAW_KEPT = 1 << 16

@@ -47,7 +47,8 @@ def form_of(spans: Sequence[Span]) -> Form | None:
         if type(facts) is not SpanFacts or _is_odd(facts) or not span.started_ns:
             return None
         found.append((facts.kind, places.get(facts.parent, -1), bool(facts.chunks)))
-    return _form(tuple(found))
+    form = _form(tuple(found))
+    return form if form is not None and spans[form.entry].payload.question else None
 
 
 def _is_odd(facts: SpanFacts) -> bool:

@@ -1,6 +1,6 @@
 """Put together many traces of one form at once, column by column, to what `assembly` makes of each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -17,34 +17,45 @@ from ingest.traces.turn import Reply, reply_of
 _Column = list[Any]
 
 
-class PlainTurns(NamedTuple):
-    """The interactions made, and the id of each by its trace."""
-
-    rows: StagedRows
-    ids: dict[str, str]
+HashUser = Callable[[str], str]
 
 
-def put_together_alike(traces: Iterable[Trace], source: str) -> PlainTurns:
-    """Return the interactions of the traces that are one plain turn each; the others are left to `assembly`."""
+class FormedTrace(NamedTuple):
+    """A trace whose spans are in order, and its form."""
+
+    trace: Trace
+    form: Form
+
+
+def put_together_alike(traces: Iterable[Trace], source: str, made: StagedRows) -> dict[str, str]:
+    """Add to `made` the turns of the traces that are one plain turn each, and return their ids by trace.
+
+    The spans are redacted, and in order; what is no plain turn is left to `assembly`.
+    """
+    formed = [FormedTrace(trace, form) for trace in traces if (form := form_of(trace.spans)) is not None]
+    add_turns(made, formed, source)
+    return {trace.trace_id: f"{source}:{trace.trace_id}" for trace, _ in formed}
+
+
+def add_turns(
+    made: StagedRows, traces: Sequence[FormedTrace], source: str, *, hash_user: HashUser | None = None
+) -> None:
+    """Add to `made` the turn of each trace; `hash_user` when the user ids of their spans are not hashed yet."""
     groups: dict[Form, list[Trace]] = {}
-    for trace in traces:
-        form = form_of(trace.spans)
-        if form is not None and trace.spans[form.entry].payload.question:
-            groups.setdefault(form, []).append(trace)
-    made = PlainTurns(StagedRows(), {})
+    for trace, form in traces:
+        groups.setdefault(form, []).append(trace)
     for form, alike in groups.items():
-        group = _Group(form, [trace.spans for trace in alike])
+        group = _Group(form, [trace.spans for trace in alike], hash_user)
         ids = [f"{source}:{trace.trace_id}" for trace in alike]
-        made.ids.update(zip([trace.trace_id for trace in alike], ids, strict=True))
-        _add(made.rows, group, alike, ids, source)
-    return made
+        _add(made, group, alike, ids, source)
 
 
 class _Group:
     """Traces of one form: of each of its places the spans, their facts, and fields of these, one entry a trace."""
 
-    def __init__(self, form: Form, traces: list[Sequence[Span]]) -> None:
+    def __init__(self, form: Form, traces: list[Sequence[Span]], hash_user: HashUser | None) -> None:
         self.form, self.size = form, len(traces)
+        self._hash_user = hash_user
         self.spans = list(zip(*traces, strict=True))
         self._facts: list[list[SpanFacts]] = [[span.payload for span in spans] for spans in self.spans]
 
@@ -55,6 +66,12 @@ class _Group:
     def entries(self) -> list[SpanFacts]:
         """Return the facts of the entries."""
         return self._facts[self.form.entry]
+
+    def users(self) -> _Column:
+        """Return the hashed user id of each trace."""
+        users = ([span.user_id or None for span in self.spans[place]] for place in self.form.order)
+        found = _first_of(users, self.size)
+        return found if self._hash_user is None else [user and self._hash_user(user) for user in found]
 
     def first(self, places: Iterable[int], name: str) -> _Column:
         """Return of each trace the first of `places` that has a field."""
@@ -93,7 +110,7 @@ def _add(rows: StagedRows, group: _Group, traces: list[Trace], ids: list[str], s
         "interaction_id": ids,
         "source": repeat(source, group.size),
         "session_id": group.first(form.order, "session_id"),
-        "user_id": _first_of(([span.user_id or None for span in group.spans[at]] for at in form.order), group.size),
+        "user_id": group.users(),
         "asked_at": [start // 1000 for start in starts],
         "question": questions,
         "answer": [reply.text for reply in replies],

@@ -33,7 +33,7 @@ class Watched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.usual = self.left = self.plain = 0
-        read_lines, alike = OtlpAdapter.read_lines, plain_turns.put_together_alike
+        read_lines, add_turns = OtlpAdapter.read_lines, plain_turns.add_turns
 
         def watched_lines(adapter: OtlpAdapter, lines: Any) -> UsualLines:
             found = read_lines(adapter, lines)
@@ -41,13 +41,13 @@ class Watched:
             self.left += len(found.left)
             return found
 
-        def watched_turns(traces: Any, source: str) -> Any:
-            made = alike(traces, source)
-            self.plain += len(made.ids)
-            return made
+        def watched_turns(made: Any, traces: Any, source: str, **options: Any) -> None:
+            self.plain += len(traces)
+            add_turns(made, traces, source, **options)
 
         monkeypatch.setattr(OtlpAdapter, "read_lines", watched_lines)
-        monkeypatch.setattr("ingest.whole_traces.put_together_alike", watched_turns)
+        for module in ("traces.plain_turns", "usual_traces"):
+            monkeypatch.setattr(f"ingest.{module}.add_turns", watched_turns)
 
 
 def store_after(log: Path, folder: Path, privacy: PrivacySettings) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 
 from ingest import reading_jobs
+from ingest.adapters.base import Span
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
+from ingest.span_privacy import redacted_spans
+from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import WholeTraces, put_together
 from tests.ingest.ingest_support import rows
 from tests.ingest.test_span_ingest_is_order_free import tables
@@ -34,8 +37,11 @@ def store_in(folder: Path) -> LogStore:
     return LogStore(folder / "logs.duckdb")
 
 
-def put_nothing_together(spans: Any, adapter: str, *_how: Any) -> WholeTraces:
-    return put_together(spans, adapter, None)
+def put_nothing_together(
+    spans: list[Span], adapter: str, _assemble: Any, _source: str = "", usual: UsualSpans | None = None
+) -> WholeTraces:
+    left = redacted_spans(usual.redactor, usual.spans) if usual else []
+    return put_together([*spans, *left], adapter, None)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
