@@ -65,6 +65,17 @@ SELECT {_DAY} AS day, i.source, i.model, i.prompt_version, h.signal, count(DISTI
 FROM {{hits}} AS h JOIN {{turns}} AS i USING (interaction_id)
 GROUP BY ALL
 """  # noqa: S608 - our own expression
+# Counted by what was found together, of which there are few kinds.
+_SIGNALS_OF_FOUND = f"""
+WITH kinds AS (
+    SELECT {_DAY} AS day, i.source, i.model, i.prompt_version, f.signals, count(*) AS turns
+    FROM found AS f JOIN interactions AS i USING (interaction_id)
+    GROUP BY ALL
+)
+SELECT k.day, k.source, k.model, k.prompt_version, w.signal, sum(k.turns) AS turns
+FROM kinds AS k JOIN weights AS w ON (k.signals >> w.place) & 1 = 1
+GROUP BY ALL
+"""  # noqa: S608 - our own expression
 _MOVED_SIGNALS = f"""
 CREATE OR REPLACE TEMP TABLE moved_signals AS
 SELECT day, source, model, prompt_version, signal, sum(turns)::BIGINT AS turns
@@ -117,6 +128,12 @@ def update_signals(connection: duckdb.DuckDBPyConnection) -> None:
     """Count what mining found by day; called when a mining run has kept its findings."""
     connection.execute("DELETE FROM daily_signals")
     connection.execute(f"INSERT INTO daily_signals {_SIGNALS.format(hits='mined_hits', turns='interactions')}")
+
+
+def count_found_signals(connection: duckdb.DuckDBPyConnection) -> None:
+    """Count the same from a table `found`, with the signals of each interaction as bits by their place in `weights`."""
+    connection.execute("DELETE FROM daily_signals")
+    connection.execute(f"INSERT INTO daily_signals {_SIGNALS_OF_FOUND}")
 
 
 def move_signals(connection: duckdb.DuckDBPyConnection, *, gone: str, new: str) -> None:

@@ -16,6 +16,7 @@ from ingest.log_languages import languages_of
 from ingest.log_store import LogStore
 from ingest.mining_notes import cut_notes, log_notes, sample_notes
 from ingest.mining_state import (
+    FOUND_TABLES,
     choose_all_logs,
     choose_changed_logs,
     forget_findings,
@@ -125,8 +126,10 @@ def _mine(
     languages = before["languages"].split() if is_incremental else languages_of(connection, total)
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
-    engine = DuckDBSignals(connection, signals, languages)
+    stored = {} if is_incremental else {name: f"mined_{name}" for name in FOUND_TABLES}
+    engine = DuckDBSignals(connection, signals, languages, stored=stored)
     _choose_logs(connection, what, before=before if is_incremental else {})
+    connection.begin()
     find_hits(engine, what, ready={"baselines"} if is_incremental else ())
     read, shared = connection.execute(
         "SELECT (SELECT count(*) FROM logs), (SELECT count(*) FROM giants WHERE is_shared)"
@@ -142,13 +145,12 @@ def _mine(
         "open_from": str(open_from(connection)),
         "shown": manner_of_showing(connection, queue.context_turns),
     }
-    connection.begin()
     _store_findings(connection, engine, what, before=before if is_incremental else {}, state=state)
     connection.commit()
     notes = (*log_notes(connection, signals, now), *sample_notes(total, signals))
     flagged, by_signal = _counts(connection)
     _gather_ranks(connection)
-    best = shortlist(connection, queue)
+    best = shortlist(connection, queue, lower_bound="mined_ranks")
     shortcut = Shortcut(kept_turns(connection), "changed_logs") if is_incremental else None
     reading = read_candidates(connection, engine, what.values, queue, shortcut=shortcut)
     keep_turns(connection, reading.read)
@@ -183,6 +185,8 @@ def _store_findings(
     else:
         if before:
             forget_findings(connection)
+            connection.execute("DROP TABLE needs")
+            connection.execute("CREATE TEMP VIEW needs AS SELECT * FROM mined_needs")
         sum_up_anew(connection, engine, what.late, what.values)
     write_state(connection, state)
 

@@ -60,7 +60,8 @@ SELECT i.*, c.place AS line, c.is_settled
 FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
 WHERE i.rowid BETWEEN $first AND $last
 """
-_FOUND = ("hits", "needs", "controls")
+FOUND_TABLES = ("hits", "needs", "controls")
+"""What is found, each kept between runs in a table of the file named `mined_` before it."""
 
 
 def choose_all_logs(connection: duckdb.DuckDBPyConnection) -> None:
@@ -91,20 +92,17 @@ def choose_changed_logs(
 
 
 def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
-    """Put what was found in `logs` in the place of what was known of them.
+    """Put what was found in `logs` in the place of what was known of them; a full run has stored it where it belongs.
 
     An incremental run leaves what went in `hits_gone` and so on, and what came in `hits_new` and so on.
     """
-    for table in _FOUND:
-        if is_incremental:
+    if is_incremental:
+        for table in FOUND_TABLES:
             _move(connection, table)
-        else:
-            connection.execute(f"DELETE FROM mined_{table}")  # noqa: S608 - our own table names
-            connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}")  # noqa: S608 - our own table names
-    _replace_open(connection, is_incremental=is_incremental)
-    if not is_incremental:
+    else:
         connection.execute("DELETE FROM mined_baselines")
         connection.execute("INSERT INTO mined_baselines SELECT * FROM baselines")
+    _replace_open(connection, is_incremental=is_incremental)
 
 
 def _move(connection: duckdb.DuckDBPyConnection, table: str) -> None:

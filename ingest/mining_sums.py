@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import duckdb
 
 from ingest import daily
-from ingest.shortlist import RANKS
+from ingest.shortlist import FOUND, RANK_COLUMNS, RANKS
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.pipeline import HIT_COLUMNS, union_of
 from ingest.signals.registry import Signal
@@ -15,6 +15,15 @@ SELECT signal, count(DISTINCT interaction_id) AS flagged, count(DISTINCT interac
 FROM {hits} GROUP BY signal
 UNION ALL
 SELECT '', count(DISTINCT interaction_id), count(DISTINCT interaction_id) FILTER (is_weak) FROM {hits}
+"""
+# Counted by what was found together, of which there are few kinds.
+_COUNTS_OF_FOUND = """
+WITH kinds AS (SELECT signals, weak_signals, count(*) AS found FROM found GROUP BY ALL)
+SELECT w.signal, sum(k.found) AS flagged, coalesce(sum(k.found) FILTER ((k.weak_signals >> w.place) & 1 = 1), 0) AS weak
+FROM kinds AS k JOIN weights AS w ON (k.signals >> w.place) & 1 = 1
+GROUP BY w.signal
+UNION ALL
+SELECT '', coalesce(sum(found), 0), coalesce(sum(found) FILTER (weak_signals <> 0), 0) FROM kinds
 """
 _MOVED_COUNTS = f"""
 CREATE OR REPLACE TEMP TABLE counts AS
@@ -47,16 +56,15 @@ DELETE FROM mined_late_hits WHERE interaction_id IN (
 def sum_up_anew(
     connection: duckdb.DuckDBPyConnection, engine: SignalEngine, late: Sequence[Signal], values: dict[str, Value]
 ) -> None:
-    """Work out all that follows from the findings."""
-    rank_anew(connection)
-    _refill(connection, "mined_counts", _COUNTS.format(hits="mined_hits"))
-    connection.execute("DROP TABLE IF EXISTS needs")
-    connection.execute("CREATE OR REPLACE TEMP VIEW needs AS SELECT * FROM mined_needs")
+    """Work out all that follows from the findings; `needs` stands for all of them."""
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {FOUND.format(hits='mined_hits')}")
+    _refill(connection, "mined_ranks", f"SELECT {RANK_COLUMNS} FROM found WHERE raised IS NOT NULL")  # noqa: S608 - our own column names
+    _refill(connection, "mined_counts", _COUNTS_OF_FOUND)
     connection.execute("DELETE FROM mined_late_hits")
     _find_late(connection, engine, late, values)
-    connection.execute("DROP VIEW needs")
     connection.execute("DELETE FROM mined_shown")
-    daily.update_signals(connection)
+    daily.count_found_signals(connection)
+    connection.execute("DROP TABLE found")
 
 
 def rank_anew(connection: duckdb.DuckDBPyConnection) -> None:

@@ -9,28 +9,29 @@ from ingest.signals.registry import all_signals
 
 CONTROL = "control"
 
-RANKS = """
+FOUND = """
 SELECT
     h.interaction_id,
     any_value(h.source) AS source,
     any_value(h.session_key) AS session_key,
-    round(1 - exp(sum(ln(1 - least(0.999, h.score * w.weight)))), 6) AS raised,
-    first(h.signal ORDER BY h.score * w.weight DESC, h.signal) AS sampling_signal
+    round(1 - exp(sum(ln(1 - least(0.999, h.score * w.weight))) FILTER (w.weight > 0)), 6) AS raised,
+    first(h.signal ORDER BY h.score * w.weight DESC, h.signal) FILTER (w.weight > 0) AS sampling_signal,
+    bit_or(1::BIGINT << w.place) AS signals,
+    bit_or(CASE WHEN h.is_weak THEN 1::BIGINT << w.place ELSE 0 END) AS weak_signals
 FROM {hits} AS h JOIN weights AS w ON w.signal = h.signal
-WHERE w.weight > 0
 GROUP BY h.interaction_id
 """
-"""The rank of each interaction in `hits`: rounded, so that it does not depend on the order of the hits."""
+"""What was found in each interaction of `hits`: its rank, or NULL where only signals without a weight flagged it, and
+rounded so that it does not depend on the order of the hits; which signals did, and which weakly, as bits by place."""
+RANK_COLUMNS = "interaction_id, source, session_key, raised, sampling_signal"
+RANKS = f"SELECT {RANK_COLUMNS} FROM ({FOUND}) AS found WHERE raised IS NOT NULL"  # noqa: S608 - our own SQL
 # A part of the best suffices, as a rule: whoever stands before one of them in its session stands among them too.
+_FLOOR = "SELECT coalesce(min(raised), 0) FROM (SELECT raised FROM {ranks} ORDER BY raised DESC LIMIT $reach)"
 _BEST = """
 CREATE OR REPLACE TEMP TABLE best AS
-WITH floor AS (
-    SELECT coalesce(min(raised), 0) AS raised FROM (SELECT raised FROM ranks ORDER BY raised DESC LIMIT $reach)
-),
-top AS (SELECT r.* FROM ranks AS r, floor AS f WHERE r.raised >= f.raised),
-ranked AS (
+WITH ranked AS (
     SELECT *, row_number() OVER (PARTITION BY source, session_key ORDER BY raised DESC, interaction_id) AS place
-    FROM top
+    FROM ranks WHERE raised >= $floor
 )
 SELECT interaction_id, source, session_key, raised AS priority, sampling_signal, 1.0::DOUBLE AS probability
 FROM ranked
@@ -56,24 +57,29 @@ class Shortlist(NamedTuple):
 
 def set_weights(connection: duckdb.DuckDBPyConnection, queue: QueueSettings) -> None:
     """Leave the table `weights`, which ranks are reckoned with."""
-    connection.execute("CREATE OR REPLACE TEMP TABLE weights (signal VARCHAR, weight DOUBLE)")
+    connection.execute("CREATE OR REPLACE TEMP TABLE weights (signal VARCHAR, weight DOUBLE, place INTEGER)")
     connection.executemany(
-        "INSERT INTO weights VALUES (?, ?)", [[signal.name, queue.weight(signal.name)] for signal in all_signals()]
+        "INSERT INTO weights VALUES (?, ?, ?)",
+        [[signal.name, queue.weight(signal.name), place] for place, signal in enumerate(all_signals())],
     )
 
 
-def shortlist(connection: duckdb.DuckDBPyConnection, queue: QueueSettings) -> Shortlist:
-    """Leave the table `best` from `ranks`: the highest priorities, at most `per_session` a session, and controls."""
+def shortlist(connection: duckdb.DuckDBPyConnection, queue: QueueSettings, *, lower_bound: str = "ranks") -> Shortlist:
+    """Leave the table `best` from `ranks`: the highest priorities, at most `per_session` a session, and controls.
+
+    `lower_bound` is a table with as many ranks, none of them above that in `ranks`, which is quicker to look through.
+    """
     reach = queue.limit * _REACH
-    kept = _keep_best(connection, queue, reach)
-    if kept < queue.limit and (ranked := _count(connection, "SELECT count(*) FROM ranks")) > reach:
-        kept = _keep_best(connection, queue, ranked)
+    ((floor,),) = connection.execute(_FLOOR.format(ranks=lower_bound), {"reach": reach}).fetchall()
+    kept = _keep_best(connection, queue, floor)
+    if kept < queue.limit and _count(connection, "SELECT count(*) FROM ranks") > reach:
+        kept = _keep_best(connection, queue, 0.0)
     connection.execute(_CONTROLS)
     return Shortlist(kept, _count(connection, "SELECT count(*) FROM best") - kept)
 
 
-def _keep_best(connection: duckdb.DuckDBPyConnection, queue: QueueSettings, reach: int) -> int:
-    connection.execute(_BEST, {"per_session": queue.per_session, "limit": queue.limit, "reach": reach})
+def _keep_best(connection: duckdb.DuckDBPyConnection, queue: QueueSettings, floor: float) -> int:
+    connection.execute(_BEST, {"per_session": queue.per_session, "limit": queue.limit, "floor": floor})
     return _count(connection, "SELECT count(*) FROM best")
 
 

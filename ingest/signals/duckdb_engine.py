@@ -27,19 +27,39 @@ class DuckDBSignals:
     """A SignalEngine over one connection; what it keeps are temporary tables of that connection."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, settings: SignalSettings, languages: Sequence[str] = LANGUAGES
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        settings: SignalSettings,
+        languages: Sequence[str] = LANGUAGES,
+        *,
+        stored: Mapping[str, str] | None = None,
     ) -> None:
-        """Register the functions; refusals are looked for in `languages`."""
+        """Register the functions; refusals are looked for in `languages`.
+
+        `stored` names tables of the file that take the place of temporary ones: their rows are replaced.
+        """
         self._connection = connection
+        self._stored = stored or {}
         connection.execute(_MACROS)
         _register(connection, SignalColumns(settings, languages))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
-        """Run `select` and keep its rows as the temporary table `name`."""
+        """Run `select` and keep its rows as the temporary table `name`, or in the stored table that it names."""
+        if name in self._stored:
+            self._store(name, select, values)
+            return
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {name} AS\n{with_dollar_places(select)}",
             bound_values(select, values),
         )
+
+    def _store(self, name: str, select: str, values: Mapping[str, Value]) -> None:
+        table = self._stored[name]
+        self._connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+        self._connection.execute(
+            f"INSERT INTO {table} BY NAME\n{with_dollar_places(select)}", bound_values(select, values)
+        )
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM {table}")  # noqa: S608 - our own table names
 
 
 _numbers = count()

@@ -11,8 +11,10 @@ SELECT
     '' AS evidence_id
 FROM needs AS n
 JOIN (
-    SELECT source, need, count(DISTINCT user_id) AS users, count(*) AS times
-    FROM needs
-    GROUP BY source, need
-    HAVING count(DISTINCT user_id) >= :frequent_users
+    SELECT f.source, f.need, count(DISTINCT f.user_id) AS users, count(*) AS times
+    FROM needs AS f
+    JOIN (SELECT source, need FROM needs GROUP BY source, need HAVING count(*) >= :frequent_users) AS asked
+        ON asked.source = f.source AND asked.need = f.need
+    GROUP BY f.source, f.need
+    HAVING count(DISTINCT f.user_id) >= :frequent_users
 ) AS a ON a.source = n.source AND a.need = n.need

@@ -36,9 +36,10 @@ asked AS (
         min_by(trim(l.question), l.interaction_id) AS first_question,
         max_by(trim(l.question), l.interaction_id) AS last_question
     FROM ends AS e
-    JOIN logs AS l
-        ON l.source = e.source AND l.session_id = e.session_id AND l.user_id = e.user_id
-            AND unix_micros(l.asked_at) = e.asked_us
+    JOIN (
+        SELECT * FROM logs AS t JOIN (SELECT DISTINCT asked_us FROM ends) AS m ON m.asked_us = unix_micros(t.asked_at)
+    ) AS l
+        ON l.source = e.source AND l.session_id = e.session_id AND l.user_id = e.user_id AND l.asked_us = e.asked_us
     GROUP BY e.source, e.user_id, e.session_id, e.asked_us
 ),
 questions AS (
