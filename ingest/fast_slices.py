@@ -38,6 +38,10 @@ class FastJob(NamedTuple):
     """Mapped paths that lead somewhere, or nowhere, in the first records."""
 
 
+_FAULTS = (duckdb.Error, UnicodeError)
+"""What DuckDB raises for lines it cannot read; its message may quote bytes that are no UTF-8."""
+
+
 class _Mode(NamedTuple):
     """How the engine is asked to read: the columns it is told of, and whether it stops at what does not fit them."""
 
@@ -82,7 +86,7 @@ class SliceReader:
         for mode in list(self._modes):
             try:
                 found = self._read(part, written, mode)
-            except duckdb.Error:
+            except _FAULTS:
                 continue
             if mode.is_strict:
                 self._modes = self._modes[self._modes.index(mode) :]
@@ -165,7 +169,7 @@ class SliceReader:
     def _has_rests(self) -> bool:
         try:
             return bool(self._table(_HAS_RESTS, mapped=self.plan.mapped)["has_rests"][0].as_py())
-        except duckdb.Error:
+        except _FAULTS:
             return True
 
     def _odd_rows(self, part: LinePart, odd: Any, size: int) -> StagedRows | None:

@@ -80,6 +80,9 @@ def odd_lines() -> list[bytes]:
         turn(117, thumb="down"),
         turn(3, reply="a second state"),
         turn(118, tok_out=2**70),
+        turn(119, sources="é" * 300),  # DuckDB's message about it may end inside a character
+        turn(120, sources="xé" * 300),
+        turn(121, sources="xxé" * 300),
     ]
     broken = [
         b'{"request_id": "cut',
