@@ -8,9 +8,9 @@ from pathlib import Path
 from ingest.adapters import get_adapter
 from ingest.adapters.mapping import MappingAdapter
 from ingest.adapters.mapping_file import MappingFile
-from ingest.fast_plan import FAST_BYTES
-from ingest.fast_reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
-from ingest.fast_slices import FastJob
+from ingest.fast.plan import FAST_BYTES
+from ingest.fast.reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
+from ingest.fast.slices import FastJob
 from ingest.reading.blocks import line_parts, whole_blocks
 from ingest.reading.probing import Probe
 from ingest.reading_jobs import Readers, Way, readers

@@ -13,7 +13,7 @@ from evalsets.errors import BadInputError
 from ingest import daily
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.assembling import assemble_traces
-from ingest.fast_reading import SizedBlock
+from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.file_reading import FileReader
 from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, InteractionCounts, ReportTally

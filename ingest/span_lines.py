@@ -20,6 +20,8 @@ def read_usual_lines(piece: LinePart, read_lines: ReadLines, rows: StagedRows, s
     rows.read += len(numbered) - len(found.left)
     spans.extend(found.spans)
     rows.texts.update(found.texts)
+    for outcome in found.rest:
+        rows.take(outcome)
     left = [numbered[at] for at in found.left]
     read = read_part(piece._replace(content=b"\n".join([line for _, line in left])))
     return _renumbered(read, [number for number, _ in left])._replace(lines=content.count(b"\n"))

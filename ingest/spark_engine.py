@@ -14,7 +14,7 @@ from ingest.signals.pipeline import HIT_COLUMNS, find_hits, plan, shares_of, uni
 from ingest.signals.registry import all_signals
 
 HITS, CONTROLS, SESSIONS = "hits", "controls", "sessions"
-"""Folders of the result: what was found in the best candidates, the controls, and the sessions of both."""
+"""Folders of the result: what was found in the best candidates, the controls, and the turns around both."""
 
 _COLUMNS = (
     "interaction_id, source, session_id, user_id, asked_at, question, answer, feedback, feedback_comment, model, "
@@ -45,15 +45,37 @@ WHERE place <= {per_session}
 ORDER BY raised DESC, interaction_id
 LIMIT {limit}
 """
+# Of a session only the turns around what was chosen come back, as many as a reviewer sees: a bot's has millions.
 _SESSIONS = """
-SELECT e.* FROM exported AS e
-LEFT SEMI JOIN (
-    SELECT t.source, t.session_id FROM exported AS t
-    LEFT SEMI JOIN chosen AS c ON c.interaction_id = t.interaction_id
-    WHERE t.session_id IS NOT NULL
-) AS s ON s.source = e.source AND s.session_id = e.session_id
-UNION
-SELECT e.* FROM exported AS e LEFT SEMI JOIN chosen AS c ON c.interaction_id = e.interaction_id
+WITH keyed AS (
+    SELECT
+        l.interaction_id,
+        l.source,
+        coalesce(o.session_key, CASE WHEN g.is_shared THEN NULL ELSE l.session_id END, concat('single:', l.interaction_id))
+            AS session_key,
+        coalesce(unix_micros(l.asked_at), 0) AS asked_us
+    FROM logs AS l
+    LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
+    LEFT JOIN loose AS o ON o.interaction_id = l.interaction_id
+),
+sessions AS (
+    SELECT DISTINCT k.source, k.session_key FROM keyed AS k
+    LEFT SEMI JOIN chosen AS c ON c.interaction_id = k.interaction_id
+),
+placed AS (
+    SELECT k.*, row_number() OVER (
+        PARTITION BY k.source, k.session_key ORDER BY k.asked_us, length(k.interaction_id), k.interaction_id
+    ) AS place
+    FROM keyed AS k LEFT SEMI JOIN sessions AS s ON s.source = k.source AND s.session_key = k.session_key
+),
+around AS (
+    SELECT DISTINCT p.source, p.session_key, explode(sequence(p.place - {context}, p.place + {context})) AS place
+    FROM placed AS p LEFT SEMI JOIN chosen AS c ON c.interaction_id = p.interaction_id
+)
+SELECT e.*, p.session_key
+FROM placed AS p
+LEFT SEMI JOIN around AS a ON a.source = p.source AND a.session_key = p.session_key AND a.place = p.place
+JOIN exported AS e ON e.interaction_id = p.interaction_id
 """
 
 
@@ -113,7 +135,8 @@ def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
         "SELECT interaction_id FROM best UNION SELECT interaction_id FROM controls"
     ).localCheckpoint().createOrReplaceTempView("chosen")
     best_hits = "SELECT h.* FROM all_hits AS h LEFT SEMI JOIN best AS b ON b.interaction_id = h.interaction_id"
-    for folder, select in ((HITS, best_hits), (CONTROLS, "SELECT * FROM controls"), (SESSIONS, _SESSIONS)):
+    sessions = _SESSIONS.format(context=int(queue.context_turns))
+    for folder, select in ((HITS, best_hits), (CONTROLS, "SELECT * FROM controls"), (SESSIONS, sessions)):
         session.sql(select).write.mode("overwrite").parquet(f"{target.rstrip('/')}/{folder}")
 
 

@@ -18,7 +18,8 @@ CREATE TEMP VIEW all_hits AS SELECT {HIT_COLUMNS} FROM read_parquet(getvariable(
 CREATE TEMP VIEW mined_controls AS
 SELECT interaction_id, source, session_key, probability
 FROM read_parquet(getvariable('folder') || '/controls/*.parquet');
-CREATE TEMP TABLE interactions AS SELECT * FROM read_parquet(getvariable('folder') || '/sessions/*.parquet');
+CREATE TEMP TABLE interactions AS SELECT * EXCLUDE (session_id) RENAME (session_key AS session_id)
+FROM read_parquet(getvariable('folder') || '/sessions/*.parquet');
 CREATE TEMP TABLE retrieved AS
 SELECT interaction_id, chunk.rank AS rank, chunk.chunk_id AS chunk_id, chunk.doc_id AS doc_id, chunk.score AS score,
     chunk.text AS text, md5(chunk.text) AS text_hash

@@ -126,6 +126,8 @@ class UsualLines(NamedTuple):
     spans: list[Span]
     texts: dict[str, str]
     """Chunk texts of the spans, by their hash."""
+    rest: list[Outcome]
+    """Votes that stand on the spans, and what else is said of them."""
     left: list[int]
     """The places of the lines that are not read."""
 
@@ -137,5 +139,5 @@ class LineAdapter(SpanAdapter, Protocol):
     def read_lines(self, lines: Sequence[bytes]) -> UsualLines:
         """Return the spans that `read` gives for lines in the usual spelling, and which lines are in another.
 
-        A line is left when there is anything to it but its spans: a vote, a Skip, a Reject. Never raises.
+        A line is left when not all of it can be understood. Never raises.
         """

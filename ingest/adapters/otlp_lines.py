@@ -1,13 +1,13 @@
 """Read OTLP JSON in the collector's own spelling straight into typed spans; other spellings are left to `otlp_json`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import msgspec
 import orjson
 
-from ingest.adapters.base import Span, UsualLines
+from ingest.adapters.base import Outcome, Span, UsualLines
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.adapters.otlp_json import (
     CANONICAL_TRACE_ID,
@@ -21,7 +21,6 @@ from ingest.adapters.otlp_json import (
 )
 from ingest.adapters.raw_spans import read_raw_span
 from ingest.traces.dialects.attribute_columns import Unusual
-from ingest.traces.dialects.openinference import KIND
 from ingest.traces.dialects.openinference_columns import read_together
 from ingest.traces.dialects.openinference_shapes import Shape, shape_of
 from ingest.traces.dialects.raw_span import RawSpan
@@ -124,7 +123,11 @@ class _Group(NamedTuple):
     spans: list[UsualSpan]
 
 
-_UNKNOWN = _Group(shape_of((KIND,)), "", {}, [])  # type: ignore[arg-type] # never read
+class _Shaped(NamedTuple):
+    """The groups of one shape, by kind and by the identity of their resource."""
+
+    shape: Shape
+    groups: dict[tuple[str, int], _Group]
 
 
 class _Reading:
@@ -132,19 +135,20 @@ class _Reading:
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
-        self._groups: dict[tuple[tuple[str, ...], str | None, int], _Group | None] = {}
+        self._shaped: dict[tuple[str, ...], _Shaped | None] = {}
+        self.rest: list[Outcome] = []
         self._alone: list[Span] = []
 
     def take(self, line: bytes) -> bool:
         """Take the spans of a line and return true; take none when the line has to be read in full."""
         groups: list[_Group] = []
         spans: list[UsualSpan] = []
-        alone: list[Span] = []
+        alone: list[Outcome] = []
         try:
             for span, resource in _spans_of(_decode(line)):
                 group = self._group_of(span, resource)
                 if group is None:
-                    alone.append(self._read_alone(span, resource))
+                    alone.extend(read_raw_span(_raw_span(span, resource)))
                 else:
                     groups.append(group)
                     spans.append(span)
@@ -152,44 +156,51 @@ class _Reading:
             return False
         for group, span in zip(groups, spans, strict=True):
             group.spans.append(span)
-        self._alone.extend(alone)
+        self._take_alone(alone)
         return bool(groups or alone)
+
+    def _take_alone(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
+            if isinstance(outcome, Span):
+                self.texts.update(outcome.texts or {})
+                self._alone.append(outcome)
+            else:
+                self.rest.append(outcome)
 
     def _group_of(self, span: UsualSpan, resource: dict[str, Any]) -> _Group | None:
         """Return the spans that a span is read together with; None when it is read alone."""
         if len(span.trace_id) != CANONICAL_TRACE_ID:
             raise _Left
-        attributes = span.attributes
-        if not attributes or (span.status is not None and span.status.code not in _UNFAILED):
+        attributes, status = span.attributes, span.status
+        if not attributes or (status is not None and status.code not in _UNFAILED):
             return None
         keys = tuple([attribute.key for attribute in attributes])
         try:
-            value = attributes[keys.index(KIND)].value
-        except ValueError:
-            return None
-        kind = value.string_value if value is not None else None
-        key = keys, kind, id(resource)
-        group = self._groups.get(key, _UNKNOWN)
-        if group is _UNKNOWN:
+            shaped = self._shaped[keys]
+        except KeyError:
             shape = shape_of(keys)
-            group = self._groups[key] = _Group(shape, kind, resource, []) if shape is not None and kind else None
+            shaped = self._shaped[keys] = _Shaped(shape, {}) if shape is not None else None
+        if shaped is None:
+            return None
+        value = attributes[shaped.shape.kind].value
+        kind = value.string_value if value is not None else None
+        if kind is None:
+            return None
+        key = kind, id(resource)
+        group = shaped.groups.get(key)
+        if group is None:
+            group = shaped.groups[key] = _Group(shaped.shape, kind, resource, [])
         return group
-
-    def _read_alone(self, span: UsualSpan, resource: dict[str, Any]) -> Span:
-        outcomes = read_raw_span(_raw_span(span, resource))
-        found = outcomes[0]
-        if len(outcomes) > 1 or not isinstance(found, Span):
-            raise _Left
-        self.texts.update(found.texts or {})
-        return found
 
     def spans(self) -> list[Span]:
         """Return the staged form of all spans taken; raises one of ODD_VALUE_ERRORS for what no span can hold."""
-        found = self._alone
-        for group in self._groups.values():
-            if group is not None and group.spans:
-                found.extend(self._together(group))
-        return found
+        together = [span for group in self.groups() for span in self._together(group)]
+        return [*self._alone, *together]
+
+    def groups(self) -> list[_Group]:
+        """Return the groups that have spans."""
+        found = (group for shaped in self._shaped.values() if shaped for group in shaped.groups.values())
+        return [group for group in found if group.spans]
 
     def _together(self, group: _Group) -> list[Span]:
         spans = group.spans
@@ -198,7 +209,8 @@ class _Reading:
             attributes = [span.attributes or () for span in spans]
             said = read_together(group.shape, group.kind, attributes, names, group.resource)
         except Unusual:
-            return [self._read_alone(span, group.resource) for span in spans]
+            self._take_alone(made for span in spans for made in read_raw_span(_raw_span(span, group.resource)))
+            return []
         self.texts.update(said.texts)
         ends = _times([span.end_time_unix_nano for span in spans])
         starts = _times([span.start_time_unix_nano for span in spans])
@@ -223,19 +235,20 @@ def read_usual_lines(lines: Sequence[bytes]) -> UsualLines:
     reading = _Reading()
     left = [at for at, line in enumerate(lines) if not reading.take(line)]
     try:
-        return UsualLines(reading.spans(), reading.texts, left)
+        return UsualLines(reading.spans(), reading.texts, reading.rest, left)
     except ODD_VALUE_ERRORS:  # such as a number that is none, of which the full reader knows the place
         return _read_one_by_one(lines)
 
 
 def _read_one_by_one(lines: Sequence[bytes]) -> UsualLines:
     if len(lines) == 1:
-        return UsualLines([], {}, [0])
-    out = UsualLines([], {}, [])
+        return UsualLines([], {}, [], [0])
+    out = UsualLines([], {}, [], [])
     for at, line in enumerate(lines):
         found = read_usual_lines([line])
         out.spans.extend(found.spans)
         out.texts.update(found.texts)
+        out.rest.extend(found.rest)
         out.left.extend([at] if found.left else [])
     return out
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ingest.interaction import RetrievedChunk
+from ingest.traces.facts import SpanFacts
 from ingest.traces.tree import Node, SpanTree
 
 
@@ -43,7 +44,11 @@ def final_context(tree: SpanTree) -> Retrieval:
     A reranking replaces what was retrieved since the one before it: what it left out the model never saw, and
     stands in the steps only. Of nested retrievers the outermost that lists passages counts: what is inside fed it.
     """
-    steps = [_step(node) for node in _outermost(tree, _retrieving(tree))]
+    return context_of([_step(node) for node in _outermost(tree, _retrieving(tree))])
+
+
+def context_of(steps: list[Step]) -> Retrieval:
+    """Return the passages that the model got in the end, from the steps in order of time."""
     if len(steps) == 1:
         return Retrieval(each_once(list(steps[0].chunks), {}), tuple(steps))
     waiting: list[RetrievedChunk] = []
@@ -80,8 +85,11 @@ def _outermost(tree: SpanTree, nodes: list[Node]) -> list[Node]:
 
 
 def _step(node: Node) -> Step:
-    facts = node.facts
-    stage = "reranker" if facts.kind == "reranker" else "retriever"
+    return step_of(node.facts, "reranker" if node.facts.kind == "reranker" else "retriever")
+
+
+def step_of(facts: SpanFacts, stage: str) -> Step:
+    """Return the step of a span that retrieved, or reranked."""
     chunks = tuple([chunk if chunk.stage == stage else chunk._replace(stage=stage) for chunk in facts.chunks])
     return Step(stage, facts.query or facts.question, chunks)
 

@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 from ingest.adapters.base import Span
 from ingest.traces.facts import SpanFacts
+from ingest.traces.several_turns import BESIDE
+from ingest.traces.turn import question_of
 
-_SPEAKING = frozenset({"agent", "chain"})
+SPEAKING = frozenset({"agent", "chain"})
+_ENTRIES = SPEAKING | {"llm"}
 _RETRIEVING = frozenset({"retriever", "reranker"})
 _CLIENT_ERROR = 400
 _MOST_FORMS = 1 << 12
@@ -30,12 +33,16 @@ class Form(NamedTuple):
     entry: int
     order: tuple[int, ...]
     """The entry and then all spans of AI software: where what stands on any of them is looked for."""
+    speaking: tuple[int, ...]
+    """Chains and agents, the higher ones first."""
     models: tuple[int, ...]
     """Model calls that hold no other."""
-    retrieving: int
-    """The span whose passages the model got; -1 when there is none."""
-    stage: str
-    """What that span did: retriever or reranker."""
+    retrieving: tuple[int, ...]
+    """Retrievers and rerankers."""
+    steps: tuple[tuple[int, str], ...]
+    """The spans whose passages count, and whether each retrieved or reranked."""
+    may_be_turns: bool
+    """Whether what stands below an entry that says nothing may be turns of a session."""
 
 
 def form_of(spans: Sequence[Span]) -> Form | None:
@@ -44,11 +51,25 @@ def form_of(spans: Sequence[Span]) -> Form | None:
     found = []
     for span in spans:
         facts = span.payload
-        if type(facts) is not SpanFacts or _is_odd(facts) or not span.started_ns:
+        if type(facts) is not SpanFacts or not span.started_ns or _is_odd(facts):
             return None
         found.append((facts.kind, places.get(facts.parent, -1), bool(facts.chunks)))
     form = _form(tuple(found))
-    return form if form is not None and spans[form.entry].payload.question else None
+    return form if form is not None and _is_turn(form, [span.payload for span in spans]) else None
+
+
+def _is_turn(form: Form, facts: Sequence[SpanFacts]) -> bool:
+    entry = facts[form.entry]
+    if entry.kind in SPEAKING and entry.question:
+        return True
+    if form.may_be_turns and not entry.question and not entry.answer:
+        return False
+    return bool(asked_in(form, facts))
+
+
+def asked_in(form: Form, facts: Sequence[SpanFacts]) -> str | None:
+    """Return the question of a turn, from the facts of its spans."""
+    return question_of(*([facts[at] for at in places] for places in (form.speaking, form.models, form.retrieving)))
 
 
 def _is_odd(facts: SpanFacts) -> bool:
@@ -72,21 +93,28 @@ def _form(written: tuple[tuple[str, int, bool], ...]) -> Form | None:
         return None
     of_ai = [at for at, place in enumerate(places) if place.kind]
     entries = [at for at in of_ai if places[at].kind != "evaluator" and not any(places[up].kind for up in above[at])]
-    if len(entries) != 1 or places[entries[0]].kind not in _SPEAKING:
+    if len(entries) != 1 or places[entries[0]].kind not in _ENTRIES:
         return None
-    retrieving = _outermost(_with_chunks(places, of_ai), above)
-    if len(retrieving) > 1:
-        return None
+    entry = entries[0]
     models = [at for at in of_ai if places[at].kind == "llm"]
     wrapping = {up for at in models for up in above[at]}
+    speaking = [at for at in of_ai if places[at].kind in SPEAKING]
+    steps = _outermost(_with_chunks(places, of_ai), above)
     return Form(
-        len(places),
-        entries[0],
-        (entries[0], *(at for at in of_ai if at != entries[0])),
-        tuple(at for at in models if at not in wrapping),
-        retrieving[0] if retrieving else -1,
-        "reranker" if retrieving and places[retrieving[0]].kind == "reranker" else "retriever",
+        size=len(places),
+        entry=entry,
+        order=(entry, *(at for at in of_ai if at != entry)),
+        speaking=tuple(sorted(speaking, key=lambda at: len(above[at]))),
+        models=tuple(at for at in models if at not in wrapping),
+        retrieving=tuple(at for at in of_ai if places[at].kind in _RETRIEVING),
+        steps=tuple((at, "reranker" if places[at].kind == "reranker" else "retriever") for at in steps),
+        may_be_turns=_may_be_turns([places[at] for at in of_ai if places[at].parent == entry]),
     )
+
+
+def _may_be_turns(below: list[Place]) -> bool:
+    heads = [place.kind for place in below if place.kind not in BESIDE]
+    return len(heads) > 1 and SPEAKING.issuperset(heads)
 
 
 def _above(places: list[Place], at: int) -> Iterator[int]:

@@ -9,9 +9,9 @@ from evalsets.chunks import canonical_chunk_id
 from ingest.adapters.base import Span, Trace
 from ingest.interaction import RetrievedChunk
 from ingest.staging import Alias, StagedRows, as_json
-from ingest.traces.context import Step, each_once
+from ingest.traces.context import Retrieval, Step, context_of, step_of
 from ingest.traces.facts import SpanFacts
-from ingest.traces.plain_forms import Form, form_of
+from ingest.traces.plain_forms import SPEAKING, Form, asked_in, form_of
 from ingest.traces.turn import Reply, reply_of
 
 _Column = list[Any]
@@ -73,6 +73,19 @@ class _Group:
         found = _first_of(users, self.size)
         return found if self._hash_user is None else [user and self._hash_user(user) for user in found]
 
+    def questions(self) -> _Column:
+        """Return the question of each trace."""
+        found = [facts.question if facts.kind in SPEAKING else None for facts in self.entries()]
+        if None in found:
+            traces = zip(*self._facts, strict=True)
+            found = [known or asked_in(self.form, facts) for known, facts in zip(found, traces, strict=True)]
+        return found
+
+    def steps(self) -> list[list[Step]]:
+        """Return the steps of each trace that found its passages."""
+        columns = [[step_of(facts, stage) for facts in self._facts[place]] for place, stage in self.form.steps]
+        return list(map(list, zip(*columns, strict=True))) if columns else [[] for _ in range(self.size)]
+
     def first(self, places: Iterable[int], name: str) -> _Column:
         """Return of each trace the first of `places` that has a field."""
         return _first_of((self.field(place, name) for place in places), self.size)
@@ -101,7 +114,7 @@ def _first_of(columns: Iterable[_Column], size: int) -> _Column:
 
 def _add(rows: StagedRows, group: _Group, traces: list[Trace], ids: list[str], source: str) -> None:
     form, entries = group.form, group.entries()
-    questions = [facts.question for facts in entries]
+    questions = group.questions()
     replies = _replies(group)
     latest = form.models[::-1]
     starts = [span.started_ns for span in group.spans[form.entry]]
@@ -136,7 +149,7 @@ def _add(rows: StagedRows, group: _Group, traces: list[Trace], ids: list[str], s
 
 
 def _replies(group: _Group) -> list[Reply]:
-    stated = [facts.answer or None for facts in group.entries()]
+    stated = [facts.answer or None if facts.kind in SPEAKING else None for facts in group.entries()]
     last = group.field(group.form.models[-1], "answer") if group.form.models else [None] * group.size
     return [
         Reply(said, is_cut=False) if said == told else reply_of(said, told, is_cut=False)
@@ -148,34 +161,29 @@ def _latency_ms(start: int, facts: SpanFacts) -> float | None:
     return (facts.end_ns - start) / 1e6 if facts.end_ns >= start else facts.latency_ms
 
 
-def _retrieved(group: _Group, questions: list[str | None]) -> tuple[list[Sequence[RetrievedChunk]], list[Step | None]]:
-    """Return the passages of each turn, and the step that found them where it says more than the turn does."""
-    place = group.form.retrieving
-    if place < 0:
-        return [()] * group.size, [None] * group.size
-    stage = group.form.stage
-    listed = [_of_stage(chunks, stage) for chunks in group.field(place, "chunks")]
-    queries = [
-        query or asked for query, asked in zip(group.field(place, "query"), group.field(place, "question"), strict=True)
+def _retrieved(
+    group: _Group, questions: list[str | None]
+) -> tuple[list[Sequence[RetrievedChunk]], list[tuple[Step, ...]]]:
+    """Return the passages of each turn, and the steps that found them where these say more than the turn does."""
+    if not group.form.steps:
+        return [()] * group.size, [()] * group.size
+    found = list(map(_context, group.steps()))
+    told = [
+        steps if Retrieval(chunks, steps).is_worth_telling(question) else ()
+        for (chunks, steps), question in zip(found, questions, strict=True)
     ]
-    steps = [
-        Step(stage, query, tuple(chunks)) if query and query != question else None
-        for query, question, chunks in zip(queries, questions, listed, strict=True)
-    ]
-    return [_in_order(chunks) for chunks in listed], steps
+    return [chunks for chunks, _ in found], told
 
 
-def _of_stage(chunks: list[RetrievedChunk], stage: str) -> Sequence[RetrievedChunk]:
-    if {chunk.stage for chunk in chunks} == {stage}:
-        return chunks
-    return [chunk._replace(stage=stage) for chunk in chunks]
-
-
-def _in_order(chunks: Sequence[RetrievedChunk]) -> Sequence[RetrievedChunk]:
-    ranks = [chunk.rank for chunk in chunks]
-    if ranks == list(range(len(ranks))) and len({chunk.chunk_id for chunk in chunks}) == len(ranks):
-        return chunks
-    return each_once(list(chunks), {})
+def _context(steps: list[Step]) -> Retrieval:
+    """Return the final context, which is that of the only step when it lists passages once and in order."""
+    if len(steps) > 1:
+        return context_of(steps)
+    chunks = steps[0].chunks
+    is_in_order = [chunk.rank for chunk in chunks] == list(range(len(chunks)))
+    if is_in_order and len({chunk.chunk_id for chunk in chunks}) == len(chunks):
+        return Retrieval(chunks, tuple(steps))
+    return context_of(steps)
 
 
 def _add_links(rows: StagedRows, chunks: list[Sequence[RetrievedChunk]]) -> None:
@@ -192,27 +200,27 @@ def _add_links(rows: StagedRows, chunks: list[Sequence[RetrievedChunk]]) -> None
     links["id_origin"].extend(origins)
 
 
-def _metadata(group: _Group, steps: list[Step | None]) -> list[str | None]:
+def _metadata(group: _Group, steps: list[tuple[Step, ...]]) -> list[str | None]:
     stated = zip(*(group.field(place, "metadata") for place in group.form.order), strict=True)
     known: dict[int, str | None] = {}
     out: list[str | None] = []
-    for metadata, step in zip(stated, steps, strict=True):
+    for metadata, told in zip(stated, steps, strict=True):
         first = metadata[0]
-        if step is None and metadata.count(first) == len(metadata):
+        if not told and metadata.count(first) == len(metadata):
             key = id(first)
             if key not in known:
                 known[key] = as_json(first) if first else None
             out.append(known[key])
         else:
-            out.append(_merged(metadata, step))
+            out.append(_merged(metadata, told))
     return out
 
 
-def _merged(metadata: Sequence[dict[str, Any]], step: Step | None) -> str | None:
+def _merged(metadata: Sequence[dict[str, Any]], steps: Sequence[Step]) -> str | None:
     found: dict[str, object] = {}
     for entry in metadata:
         for key, value in entry.items():
             found.setdefault(key, value)
-    if step is not None:
-        found["retrieval_steps"] = [step.as_metadata()]
+    if steps:
+        found["retrieval_steps"] = [step.as_metadata() for step in steps]
     return as_json(found) if found else None

@@ -5,7 +5,8 @@ from itertools import groupby, pairwise
 from ingest.traces.tree import Node, SpanTree
 
 _SPEAKING = frozenset({"chain", "agent"})
-_BESIDE = frozenset({"trace", "evaluator", "guardrail", "embedding", "prompt"})
+BESIDE = frozenset({"trace", "evaluator", "guardrail", "embedding", "prompt"})
+"""Kinds of spans that are no turns, wherever they stand."""
 
 
 def turns_of(tree: SpanTree) -> list[list[Node]]:
@@ -31,10 +32,10 @@ def turns_of(tree: SpanTree) -> list[list[Node]]:
 
 def _heads(tree: SpanTree) -> list[Node]:
     """Return the highest spans that may be turns: below an entry that says nothing itself, those under it."""
-    entries = [node for node in tree.entries if node.facts.kind not in _BESIDE]
+    entries = [node for node in tree.entries if node.facts.kind not in BESIDE]
     if len(entries) != 1 or entries[0].facts.question or entries[0].facts.answer:
         return entries
-    return [node for node in tree.children(entries[0]) if node.facts.kind and node.facts.kind not in _BESIDE]
+    return [node for node in tree.children(entries[0]) if node.facts.kind and node.facts.kind not in BESIDE]
 
 
 def _are_turns(tree: SpanTree, heads: list[Node]) -> bool:

@@ -75,27 +75,36 @@ def leaf_models(tree: SpanTree) -> list[Node]:
 
 
 def _question(tree: SpanTree, models: list[Node]) -> str | None:
-    """The entry's own words; else those of the highest span that has any; else what the last model was asked."""
     entries = tree.entries
     if len(entries) > 1:
         entries = sorted(entries, key=lambda node: node.facts.kind != "trace")
-    stated: str | None = _first([node for node in entries if node.facts.kind in _SPEAKING], "question")
+    below = sorted(tree.of_kind(*_SPEAKING), key=tree.depth)
+    speaking = [*(node for node in entries if node.facts.kind in _SPEAKING), *below]
+    retrieving = tree.of_kind("retriever", "reranker")
+    return question_of(*([node.facts for node in nodes] for nodes in (speaking, models, retrieving)))
+
+
+def question_of(
+    speaking: Iterable[SpanFacts], models: Iterable[SpanFacts], retrieving: Sequence[SpanFacts]
+) -> str | None:
+    """Return the words of the first of the `speaking` that has any; else what the last model was asked.
+
+    The entry comes first of the `speaking`, then the higher before the lower; the others stand in order of time.
+    """
+    stated = next((facts.question for facts in speaking if facts.question is not None), None)
     if stated is None:
-        below = sorted(tree.of_kind(*_SPEAKING), key=tree.depth)
-        stated = _first(below, "question")
-    if stated is None:
-        stated = _asked_of_models(tree, models)
+        stated = _asked_of_models(models, retrieving)
     if stated:
         return stated
-    asked = (node.facts.query or node.facts.question for node in tree.of_kind("retriever", "reranker"))
-    return next((query for query in asked if query is not None), None)
+    return next((query for facts in retrieving if (query := facts.query or facts.question) is not None), None)
 
 
-def _asked_of_models(tree: SpanTree, models: list[Node]) -> str | None:
-    asked = [node.facts.question for node in models if node.facts.question]
+def _asked_of_models(models: Iterable[SpanFacts], retrieving: Iterable[SpanFacts]) -> str | None:
+    asked = [facts.question for facts in models if facts.question]
     if not asked:
         return None
-    queries = [text for node in tree.of_kind("retriever") if (text := node.facts.query or node.facts.question)]
+    retrievers = (facts for facts in retrieving if facts.kind == "retriever")
+    queries = [text for facts in retrievers if (text := facts.query or facts.question)]
     last = asked[-1]
     for shorter in [*asked[:-1], *queries]:  # a prompt built around the question holds it
         if len(shorter) * 2 < len(last) and shorter in last:

@@ -11,7 +11,7 @@ import zstandard
 
 from ingest import file_reading
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
-from ingest.fast_slices import SliceReader
+from ingest.fast.slices import SliceReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.settings import PrivacySettings

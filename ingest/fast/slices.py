@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile
-from ingest.fast_chunks import ChunkReader, Links, TextBook
-from ingest.fast_columns import Array, only_chunk, with_members, without_nulls
-from ingest.fast_plan import FastPlan
-from ingest.fast_rows import FastRows
+from ingest.fast.chunks import ChunkReader, Links, TextBook
+from ingest.fast.columns import Array, only_chunk, with_members, without_nulls
+from ingest.fast.plan import FastPlan
+from ingest.fast.rows import FastRows
 from ingest.reading.blocks import CUT_OFF, LinePart, read_part
 from ingest.reading.slices import Written, write_part
 from ingest.reading_jobs import RowReader, StagedBlock, Way

@@ -9,7 +9,7 @@ from ingest.adapters.mapping_chunks import METADATA_DOCS, METADATA_IDS
 from ingest.adapters.mapping_columns import mapped_keys
 from ingest.adapters.mapping_file import NUMBER_FIELDS, TEXT_FIELDS, InteractionsSection, MappingFile, RetrievedSpec
 from ingest.adapters.mapping_paths import compile_path
-from ingest.fast_sql import CHUNK_PARTS, Tree, any_of, chunk_sql, declared, literal, quoted, value
+from ingest.fast.sql import CHUNK_PARTS, Tree, any_of, chunk_sql, declared, literal, quoted, value
 from ingest.reading.probing import Probe
 from ingest.settings import PrivacySettings
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from ingest.adapters.mapping import MappingReader
 from ingest.adapters.mapping_file import MappingFile
-from ingest.fast_chunks import TextBook
-from ingest.fast_plan import fast_plan
-from ingest.fast_slices import FastJob, SliceReader
+from ingest.fast.chunks import TextBook
+from ingest.fast.plan import fast_plan
+from ingest.fast.slices import FastJob, SliceReader
 from ingest.reading.blocks import LinePart
 from ingest.reading.probing import Probe
 from ingest.reading.slices import smaller_parts

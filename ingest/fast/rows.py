@@ -10,8 +10,8 @@ from ingest.adapters.mapping_columns import derived_ids
 from ingest.adapters.mapping_file import NUMBER_FIELDS, FieldSpec, InteractionsSection
 from ingest.adapters.mapping_values import MS_IN, mapped_value, note_naive_times
 from ingest.columnar import COLUMN_TYPES
-from ingest.fast_chunks import Links
-from ingest.fast_columns import (
+from ingest.fast.chunks import Links
+from ingest.fast.columns import (
     Array,
     Mask,
     Normalised,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalsets.chunks import canonical_chunk_id, chunk_text_hash
-from ingest.fast_columns import Array, Mask, number_array, text_array, true_rows
+from ingest.fast.columns import Array, Mask, number_array, text_array, true_rows
 from ingest.privacy import Redactor
 
 _MOST_TEXTS = 100_000

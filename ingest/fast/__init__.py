@@ -1,0 +1,1 @@
+"""Reads large logs of plain fields with DuckDB and Arrow, column by column."""
