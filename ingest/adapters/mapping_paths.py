@@ -1,5 +1,7 @@
 """Paths of a mapping file: JMESPath, with its common shapes compiled to plain look-ups, twenty times faster."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -59,6 +61,10 @@ class _Functions(functions.Functions):
     @functions.signature({"types": []})
     def _func_answer_in(self, value: Any) -> Any:
         return answer_in(value)
+
+    @functions.signature({"types": []})
+    def _func_hashed(self, value: Any) -> Any:
+        return hashlib.sha256(json.dumps(value, default=str).encode()).hexdigest()[:32] if value else None
 
     @functions.signature({"types": []})
     def _func_zipped(self, objects: Any) -> Any:

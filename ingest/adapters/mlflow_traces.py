@@ -155,7 +155,9 @@ def _milliseconds(duration: Any) -> float | None:
 
 def _root_inputs(trace: MlflowTrace) -> dict[str, Any]:
     root = next((span for span in trace.spans if not _ids(span).parent_id), {})
-    return object_in(_attribute(_attributes(root), "mlflow.spanInputs"))
+    called = object_in(_attribute(_attributes(root), "mlflow.spanInputs"))
+    request = object_in(called.get("request")) or called  # an agent says who asks beside what is asked
+    return {**object_in(request.get("custom_inputs")), **object_in(request.get("context")), **called}
 
 
 def _aliases(trace: MlflowTrace) -> list[str]:

@@ -234,11 +234,13 @@ def llamaindex_events() -> Records:
         ]
 
     start = [{"id_": "e", "span_id": "q-1", "tags": {}, "timestamp": TURNS[0].iso, "query": {"query_str": "x"}}]
+    steps = ("CompactAndRefine.synthesize", "RetrieverQueryEngine.query")  # a chat engine has the first alone
     return start + [
-        {"id_": f"e-{t.number}", "span_id": f"RetrieverQueryEngine.query-{t.number}", "timestamp": t.iso}
+        {"id_": f"e-{t.number}-{step}", "span_id": f"{step}-{t.number}", "timestamp": t.iso.replace("+", f".{place}1+")}
         | {"tags": {"session_id": SESSION, "user_id": USER}, "query": {"query_str": t.question}}
         | {"response": {"response": t.answer, "source_nodes": nodes(t), "metadata": {}}}
         for t in TURNS
+        for place, step in enumerate(steps[: 1 + t.number % 2])
     ]
 
 

@@ -96,6 +96,17 @@ VARIANTS = {
     "citations of an older Open WebUI": Variant(
         "open_webui", {"id": "c1", "chat": {"history": {"messages": CHAT}}}, chunks=("s1",)
     ),
+    "a Haystack pipeline with messages and a file for a source": Variant(
+        "haystack",
+        {
+            "query": ASKED["content"],
+            "outputs": {
+                "retriever": {"documents": [{"id": "s1", "content": "Invoices", "source": "kb.md"}]},
+                "llm": {"replies": [{"role": "assistant", "content": [{"text": "Under Billing."}]}]},
+            },
+        },
+        chunks=("s1",),
+    ),
     "AnythingLLM's table of chats": Variant(
         "anythingllm_chats",
         {"id": 1, "workspaceId": 1, "prompt": ASKED["content"], "response": json.dumps(STORED), "feedbackScore": True}

@@ -258,6 +258,13 @@ def test_mlflow_reads_function_arguments_tools_and_expectations() -> None:
     assert [(vote.value, vote.scorer_kind) for vote in read.votes] == [("no", "human"), ("yes", "model")]
 
 
+def test_an_agent_in_mlflow_says_who_asks_beside_what_is_asked() -> None:
+    request = {"input": [{"role": "user", "content": "where?"}], "context": {"conversation_id": "c1", "user_id": "u1"}}
+    said = {"output": [{"type": "message", "content": [{"type": "output_text", "text": "there"}]}]}
+    made = mlflow_trace([mlflow_span(1, "AGENT", {"request": request}, said)]).only
+    assert (made.question, made.answer, made.session_id, made.user_id) == ("where?", "there", "c1", "u1")
+
+
 def test_mlflow_traces_without_spans_fall_back_to_their_previews() -> None:
     made = mlflow_trace([], request_preview='{"question": "where?"}', response_preview='"there"').only
     assert (made.question, made.answer, made.latency_ms) == ("where?", "there", None)
