@@ -68,7 +68,7 @@ def assert_same_both_ways(
     """Ingest a log with and without the quick readers and compare the stores; return how the quick ones fared."""
     privacy = privacy or PrivacySettings()
     with monkeypatch.context() as patched:
-        patched.setattr(OtlpAdapter, "read_lines", lambda _, lines: UsualLines([], {}, list(range(len(lines)))))
+        patched.setattr(OtlpAdapter, "read_lines", lambda _, lines: UsualLines([], {}, [], list(range(len(lines)))))
         patched.setattr(OtlpAdapter, "turn_source", "")
         slow = store_after(log, folder / "slow", privacy)
     watched = Watched(monkeypatch)
