@@ -25,9 +25,21 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
             "conv_id",
             "thread",
         ),
-        *("dialog_id", "sid"),
+        *("dialog_id", "sid", "sitzung", "sitzungs_id", "sesion"),
     ),
-    "user_id": ("user_id", "uid", "user", "end_user", "customer_id", "client_id", "username", "account_id"),
+    "user_id": (
+        "user_id",
+        "uid",
+        "user",
+        "end_user",
+        "customer_id",
+        "client_id",
+        "username",
+        "account_id",
+        "nutzer",
+        "benutzer",
+        "kunde",
+    ),
     "asked_at": (
         *(
             "asked_at",
@@ -41,7 +53,8 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
             "date",
             "datetime",
         ),
-        *("request_time", "sent_at", "at", "asked", "event_time", "zeit"),
+        *("request_time", "sent_at", "at", "asked", "event_time", "zeit", "sent", "logged_at", "event_timestamp"),
+        *("request_timestamp", "occurred_at", "inserted_at", "timestamp_utc", "@timestamp", "_time", "fecha"),
     ),
     "question": (
         *("question", "query", "user_query", "user_message", "user_input", "prompt", "input", "request", "ask", "q"),
@@ -83,6 +96,8 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
             "retrieved_contexts",
             "retrieved_docs",
             "search_results",
+            "quellen",
+            "fuentes",
         ),
     ),
     "feedback": (
@@ -99,6 +114,10 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
         "feedback_score",
         "thumbs_up",
         "bewertung",
+        "is_helpful",
+        "was_helpful",
+        "liked",
+        "satisfied",
     ),
     "feedback_comment": ("feedback_comment", "comment", "note", "feedback_text", "reason"),
     "model": ("model", "llm", "model_name", "model_id", "engine", "deployment"),
@@ -125,3 +144,11 @@ CHUNK_NAMES: dict[str, tuple[str, ...]] = {
     "text": ("text", "content", "page_content", "passage", "snippet", "body", "chunk_text"),
     "score": ("score", "similarity", "relevance", "relevance_score", "distance"),
 }
+ENDING_NAMES: dict[str, tuple[str, ...]] = {
+    "question": ("question", "query", "prompt", "message"),
+    "answer": ("answer", "response", "reply", "output", "completion"),
+    "session_id": ("session_id", "conversation_id", "thread_id", "chat_id"),
+    "user_id": ("user_id",),
+    "retrieved": ("sources", "chunks", "contexts", "documents", "passages", "citations"),
+}
+"""Last words that tell a field whose name goes by no other, such as `llm_response`."""

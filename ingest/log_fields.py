@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ingest.adapters.mapping_paths import parsed_json
 from ingest.normalising import instant, number
 
 _DEEPEST = 3
@@ -50,10 +51,11 @@ def _leaves(record: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[s
     for key, value in record.items():
         name = key if _PLAIN_KEY.match(str(key)) else f'"{key}"'
         path = f"{prefix}.{name}" if prefix else name
-        if isinstance(value, dict) and depth < _DEEPEST:
-            yield from _leaves(value, path, depth + 1)
+        held = parsed_json(value)  # a path looks into JSON texts too
+        if isinstance(held, dict) and depth < _DEEPEST:
+            yield from _leaves(held, path, depth + 1)
         else:
-            yield path, value
+            yield path, held if isinstance(held, list) else value
 
 
 def best_field(fields: list[LogField], names: tuple[str, ...], fits: Fits) -> LogField | None:
@@ -63,6 +65,16 @@ def best_field(fields: list[LogField], names: tuple[str, ...], fits: Fits) -> Lo
             named = [field for field in fields if field.names[place : place + 1] == (name,)]
             if matching := [field for field in named if field.values and fits(field.values)]:
                 return min(matching, key=lambda field: field.depth)
+    return None
+
+
+def field_ending(fields: list[LogField], names: tuple[str, ...], fits: Fits) -> LogField | None:
+    """Return the field whose name ends in the likeliest of `names` and whose values fit."""
+    for name in names:
+        ending = f"_{name}"
+        for field in fields:
+            if field.names[0].endswith(ending) and field.values and fits(field.values):
+                return field
     return None
 
 

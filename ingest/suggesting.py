@@ -5,7 +5,7 @@ from typing import Any
 
 from evalsets.errors import BadInputError
 from ingest.adapters.mapping_paths import compile_path
-from ingest.field_names import CHUNK_NAMES, FIELD_NAMES
+from ingest.field_names import CHUNK_NAMES, ENDING_NAMES, FIELD_NAMES
 from ingest.log_fields import (
     FITS,
     LogField,
@@ -15,6 +15,7 @@ from ingest.log_fields import (
     are_times,
     are_votes,
     best_field,
+    field_ending,
     fields_of,
 )
 from ingest.reading.envelopes import records_at, usual_place
@@ -56,6 +57,8 @@ def _flat(fields: list[LogField], records: list[dict[str, Any]]) -> list[str]:
     for name, names in FIELD_NAMES.items():
         free = [field for field in fields if field not in chosen.values()]
         best = best_field(free, names, FITS.get(name, are_texts))
+        if best is None and name in ENDING_NAMES:
+            best = field_ending(free, ENDING_NAMES[name], FITS.get(name, are_texts))
         if best is None and name == "question":
             best = _asking_field(free)
         if best is not None:

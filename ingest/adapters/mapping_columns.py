@@ -112,7 +112,9 @@ class MappedColumns:
     def _derived_ids(self) -> list[str]:
         sessions, times = self.columns["session_id"], self.columns["asked_at"]
         if self.section.turns is not None and None not in sessions:
-            return [f"{session}#{row['turn']}" for session, row in zip(sessions, self.rows.values, strict=True)]
+            parts = zip(sessions, self.rows.values, self.columns["question"], strict=True)
+            # The question tells a conversation logged anew as it grows from another one of the same session.
+            return [f"{session}#{row['turn']}-{_digest(str(question))[:8]}" for session, row, question in parts]
         return derived_ids(sessions, times, self.columns["question"])
 
     def _metadata(self) -> list[str | None]:

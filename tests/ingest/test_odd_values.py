@@ -128,3 +128,18 @@ def test_a_log_store_that_was_deleted_is_made_anew(tmp_path: Path, store: LogSto
         ingest([write_lines(tmp_path / "log", [{"id": "1", "q": "q?"}])], store=store, mapping=mapping, workers=1)
         assert rows(store, "SELECT count(*) FROM interactions") == [(1,)]
         store.path.unlink()
+
+
+def test_conversations_of_one_session_stand_side_by_side_and_one_that_grew_is_the_same(
+    tmp_path: Path, store: LogStore
+) -> None:
+    mapping = parse_mapping(
+        "source: s\ninteractions: {turns: {list: m}, session_id: chat, question: user.content,"
+        " answer: assistant.content}\n",
+        "a test",
+    )
+    talk = [{"role": role, "content": f"{role} {number}"} for number in (1, 2) for role in ("user", "assistant")]
+    log = [{"chat": "c", "m": talk[:2]}, {"chat": "c", "m": talk}, {"chat": "c", "m": talk[2:]}]
+    ingest([write_lines(tmp_path / "log", log)], store=store, mapping=mapping, workers=1)
+    found = rows(store, "SELECT question, count(*) FROM interactions GROUP BY ALL ORDER BY ALL")
+    assert found == [("user 1", 1), ("user 2", 2)]

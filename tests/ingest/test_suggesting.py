@@ -72,11 +72,21 @@ def evaluations() -> Records:
     return [{"user_input": q, "response": "A " + q, "retrieved_contexts": ["p1", "p2"]} for _, q in TURNS]
 
 
+def names_by_their_ends() -> Records:
+    chunks = json.dumps([{"chunk_id": "c", "content": "x", "score": 1}])
+    return [
+        {"chat_session_id": "s", "sent": 1_790_000_000 + n, "user_prompt": q, "llm_response": "A " + q}
+        | {"used_documents": chunks, "is_helpful": n % 2 == 0}
+        for n, q in TURNS
+    ]
+
+
 def unnamed_question() -> Records:
     return [{"nr": n, "Kundentext": q, "Antwort": "A " + q} for n, q in TURNS]
 
 
 SHAPES = {
+    "names by their ends": (names_by_their_ends, "session_id asked_at retrieved"),
     "nested": (nested, "session_id user_id asked_at retrieved"),
     "camel case": (camel_case, "session_id asked_at retrieved latency_ms"),
     "conversations": (conversations, ""),
