@@ -51,8 +51,11 @@ WITH keyed AS (
     SELECT
         l.interaction_id,
         l.source,
-        coalesce(o.session_key, CASE WHEN g.is_shared THEN NULL ELSE l.session_id END, concat('single:', l.interaction_id))
-            AS session_key,
+        coalesce(
+            o.session_key,
+            CASE WHEN g.is_shared THEN NULL ELSE l.session_id END,
+            concat('single:', l.interaction_id)
+        ) AS session_key,
         coalesce(unix_micros(l.asked_at), 0) AS asked_us
     FROM logs AS l
     LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
@@ -155,7 +158,7 @@ def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
     builder = builder.config("spark.sql.adaptive.enabled", "true").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.sql.maxPlanStringLength", "400")
     if master.startswith("local"):
-        builder = builder.config("spark.ui.enabled", "false")
+        builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if shuffle_partitions:
         builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions))

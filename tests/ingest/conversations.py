@@ -46,7 +46,9 @@ def store_of(folder: Path, turns: Iterable[dict[str, Any]]) -> LogStore:
 
 def add_turns(store: LogStore, turns: Iterable[dict[str, Any]]) -> None:
     """Add interactions to a log store."""
-    rows = pa.Table.from_pylist(list(turns))
+    turns = list(turns)
+    every = dict.fromkeys(name for each in turns for name in each)
+    rows = pa.Table.from_pylist([{**every, **each} for each in turns])
     with store.unit() as connection:
         connection.register("rows", rows)
         connection.execute("INSERT INTO interactions BY NAME SELECT * FROM rows")

@@ -7,7 +7,7 @@ from ingest.exporting import write_parquet
 from ingest.mining import mine
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.spark_import import read_mined
-from tests.ingest.conversations import closing_turn, store_of, turn
+from tests.ingest.conversations import START, closing_turn, store_of, turn
 
 pytestmark = [
     pytest.mark.spark,
@@ -15,7 +15,11 @@ pytestmark = [
 ]
 
 
-def test_both_engines_give_the_same_candidates_scores_and_reasons(tmp_path: Path) -> None:
+BOT = range(100, 160)
+"""As many turns as no person has in a session, by the settings of the test."""
+
+
+def test_both_engines_give_the_same_candidates_scores_and_reasons_however_odd_the_log(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     from ingest.spark_engine import mine_on_spark, start_spark
 
@@ -27,17 +31,30 @@ def test_both_engines_give_the_same_candidates_scores_and_reasons(tmp_path: Path
         turn(4, "Where is my invoice?", "", session_id="s2", user_id="u2", error="timeout"),
         turn(5, "Where is my invoice?", session_id="s3", user_id="u2"),
         turn(6, "Can I talk to a real person?", session_id=None, user_id="u3"),
+        *(turn(n, "Are you alive?", session_id="giant", user_id="g", feedback=-1 if n == 150 else None) for n in BOT),
+        *(turn(n + 100, "Are you alive?", session_id=None, user_id="loose") for n in BOT),
+        *(turn(n + 200, "Are you alive?", session_id=f"probe{n}", user_id="prober") for n in BOT),
+        *(turn(n + 300, f"Thing {n}", session_id="constant", user_id=f"c{n}") for n in BOT),
+        turn(9, "How do I pay it?", interaction_id="log:9", session_id="tied", user_id="t", asked_at=START),
+        turn(
+            10, "How do I pay the Studio plan?", interaction_id="log:10", session_id="tied", user_id="t", asked_at=START
+        ),
         closing_turn(),
     ]
+    signals = SignalSettings(giant_session_turns=50)
     store = store_of(tmp_path, turns)
     write_parquet(store, tmp_path / "exported")
     session = start_spark(master="local[2]", shuffle_partitions=2)
     try:
-        mine_on_spark(session, str(tmp_path / "exported"), str(tmp_path / "mined"))
+        mine_on_spark(session, str(tmp_path / "exported"), str(tmp_path / "mined"), signals=signals)
     finally:
         session.stop()
-    there = {each.candidate_id: each for each in read_mined(tmp_path / "mined", SignalSettings(), QueueSettings())}
-    here = {each.candidate_id: each for each in mine(store).candidates}
+    there = {each.candidate_id: each for each in read_mined(tmp_path / "mined", signals, QueueSettings())}
+    here = {each.candidate_id: each for each in mine(store, signals).candidates}
     assert {key: each.signals for key, each in there.items()} == {key: each.signals for key, each in here.items()}
     assert {key: each.priority for key, each in there.items()} == {key: each.priority for key, each in here.items()}
     assert {key: len(each.turns) for key, each in there.items()} == {key: len(each.turns) for key, each in here.items()}
+    flagged = {each.interaction_id: {hit.signal for hit in each.signals} for each in here.values() if each.signals}
+    assert flagged["log:150"] == {"thumbs_down"}
+    assert flagged["log:9"] == {"rephrased"}
+    assert not [name for name in flagged if name.startswith(("log:2", "log:3", "log:4"))]
