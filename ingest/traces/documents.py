@@ -156,7 +156,7 @@ def _passage_of_object(item: dict[str, Any]) -> Passage | None:
     if item.get("lc") and isinstance(item.get("kwargs"), dict):
         item = item["kwargs"]
     for key in ("node", "document", "doc", "chunk"):
-        if isinstance(item.get(key), dict):
+        if key in item and isinstance(item[key], dict):
             inner = _passage_of_object(item[key])
             score = _first_number(item, _SCORE_KEYS)
             if inner is not None:
@@ -171,8 +171,7 @@ def _passage_of_object(item: dict[str, Any]) -> Passage | None:
 
 def _metadata_of(item: dict[str, Any]) -> dict[str, Any]:
     for key in _METADATA_KEYS:
-        metadata = parsed(item.get(key))
-        if isinstance(metadata, dict):
+        if key in item and isinstance(metadata := parsed(item[key]), dict):
             return metadata
     return {}
 
@@ -207,7 +206,10 @@ def _at(column: list[Any], place: int) -> Any:
 
 
 def _first_text(item: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((text for key in keys if (text := said(item.get(key))) is not None), None)
+    for key in keys:
+        if key in item and (text := said(item[key])) is not None:
+            return text
+    return None
 
 
 def _first_id(item: dict[str, Any], keys: tuple[str, ...]) -> str | None:

@@ -55,16 +55,16 @@ def form_of(spans: Sequence[Span]) -> Form | None:
             return None
         found.append((facts.kind, places.get(facts.parent, -1), bool(facts.chunks)))
     form = _form(tuple(found))
-    return form if form is not None and _is_turn(form, [span.payload for span in spans]) else None
+    return form if form is not None and _is_turn(form, spans) else None
 
 
-def _is_turn(form: Form, facts: Sequence[SpanFacts]) -> bool:
-    entry = facts[form.entry]
-    if entry.kind in SPEAKING and entry.question:
+def _is_turn(form: Form, spans: Sequence[Span]) -> bool:
+    entry: SpanFacts = spans[form.entry].payload
+    if entry.question and entry.kind in SPEAKING:
         return True
     if form.may_be_turns and not entry.question and not entry.answer:
         return False
-    return bool(asked_in(form, facts))
+    return bool(asked_in(form, [span.payload for span in spans]))
 
 
 def asked_in(form: Form, facts: Sequence[SpanFacts]) -> str | None:

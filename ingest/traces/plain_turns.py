@@ -57,15 +57,15 @@ class _Group:
         self.form, self.size = form, len(traces)
         self._hash_user = hash_user
         self.spans = list(zip(*traces, strict=True))
-        self._facts: list[list[SpanFacts]] = [[span.payload for span in spans] for spans in self.spans]
+        self.facts: list[list[SpanFacts]] = [[span.payload for span in spans] for spans in self.spans]
 
     def field(self, place: int, name: str) -> _Column:
         """Return a field of the facts of one place."""
-        return list(map(attrgetter(name), self._facts[place]))
+        return list(map(attrgetter(name), self.facts[place]))
 
     def entries(self) -> list[SpanFacts]:
         """Return the facts of the entries."""
-        return self._facts[self.form.entry]
+        return self.facts[self.form.entry]
 
     def users(self) -> _Column:
         """Return the hashed user id of each trace."""
@@ -77,13 +77,13 @@ class _Group:
         """Return the question of each trace."""
         found = [facts.question if facts.kind in SPEAKING else None for facts in self.entries()]
         if None in found:
-            traces = zip(*self._facts, strict=True)
+            traces = zip(*self.facts, strict=True)
             found = [known or asked_in(self.form, facts) for known, facts in zip(found, traces, strict=True)]
         return found
 
     def steps(self) -> list[list[Step]]:
         """Return the steps of each trace that found its passages."""
-        columns = [[step_of(facts, stage) for facts in self._facts[place]] for place, stage in self.form.steps]
+        columns = [[step_of(facts, stage) for facts in self.facts[place]] for place, stage in self.form.steps]
         return list(map(list, zip(*columns, strict=True))) if columns else [[] for _ in range(self.size)]
 
     def first(self, places: Iterable[int], name: str) -> _Column:
@@ -161,13 +161,16 @@ def _latency_ms(start: int, facts: SpanFacts) -> float | None:
     return (facts.end_ns - start) / 1e6 if facts.end_ns >= start else facts.latency_ms
 
 
-def _retrieved(
-    group: _Group, questions: list[str | None]
-) -> tuple[list[Sequence[RetrievedChunk]], list[tuple[Step, ...]]]:
+_Contexts = tuple[list[Sequence[RetrievedChunk]], Sequence[tuple[Step, ...]]]
+
+
+def _retrieved(group: _Group, questions: list[str | None]) -> _Contexts:
     """Return the passages of each turn, and the steps that found them where these say more than the turn does."""
     if not group.form.steps:
         return [()] * group.size, [()] * group.size
-    found = list(map(_context, group.steps()))
+    if len(group.form.steps) == 1 and (alone := _only_step(group, questions)) is not None:
+        return alone
+    found = list(map(context_of, group.steps()))
     told = [
         steps if Retrieval(chunks, steps).is_worth_telling(question) else ()
         for (chunks, steps), question in zip(found, questions, strict=True)
@@ -175,15 +178,23 @@ def _retrieved(
     return [chunks for chunks, _ in found], told
 
 
-def _context(steps: list[Step]) -> Retrieval:
-    """Return the final context, which is that of the only step when it lists passages once and in order."""
-    if len(steps) > 1:
-        return context_of(steps)
-    chunks = steps[0].chunks
-    is_in_order = [chunk.rank for chunk in chunks] == list(range(len(chunks)))
-    if is_in_order and len({chunk.chunk_id for chunk in chunks}) == len(chunks):
-        return Retrieval(chunks, tuple(steps))
-    return context_of(steps)
+def _only_step(group: _Group, questions: list[str | None]) -> _Contexts | None:
+    """Return what was retrieved in one step; None unless every list of it is in order and names each passage once."""
+    ((place, stage),) = group.form.steps
+    facts = group.facts[place]
+    listed: list[Sequence[RetrievedChunk]] = [entry.chunks for entry in facts]
+    places = [(at, rank) for at, chunks in enumerate(listed) for rank in range(len(chunks))]
+    stated = [(chunk.chunk_id, chunk.rank, chunk.stage) for chunks in listed for chunk in chunks]
+    ids, ranks, stages = zip(*stated, strict=True)
+    traces, in_order = zip(*places, strict=True)
+    if ranks != in_order or set(stages) != {stage} or len(set(zip(traces, ids, strict=True))) < len(ids):
+        return None
+    queries = [entry.query or entry.question for entry in facts]
+    told = [
+        (step_of(entry, stage),) if query and query != question else ()
+        for entry, query, question in zip(facts, queries, questions, strict=True)
+    ]
+    return listed, told
 
 
 def _add_links(rows: StagedRows, chunks: list[Sequence[RetrievedChunk]]) -> None:
@@ -200,7 +211,7 @@ def _add_links(rows: StagedRows, chunks: list[Sequence[RetrievedChunk]]) -> None
     links["id_origin"].extend(origins)
 
 
-def _metadata(group: _Group, steps: list[tuple[Step, ...]]) -> list[str | None]:
+def _metadata(group: _Group, steps: Sequence[tuple[Step, ...]]) -> list[str | None]:
     stated = zip(*(group.field(place, "metadata") for place in group.form.order), strict=True)
     known: dict[int, str | None] = {}
     out: list[str | None] = []

@@ -89,6 +89,7 @@ TEXTS = (
         "4711",
         "\u3000x",
     ),
+    *("content='printed' additional_kwargs={}", "<generator object answer at 0x7f3a>", "<b>bold</b>"),
     *('[{"role": "user", "content": "said in a list"}]', '"quoted"', '{"role": "assistant", "content": "spoken"}'),
 )
 NAMES = ("sess-1", "user-1", "user-2@corp.example", " v1 ", "", "unknown", "null", 17)
