@@ -26,8 +26,11 @@ _SESSION_TURNS = """
 CREATE OR REPLACE TEMP TABLE session_turns AS
 WITH sessions AS (SELECT DISTINCT source, session_key FROM unread),
 members AS (
-    SELECT i.rowid AS line, i.interaction_id, i.source, i.asked_at, i.user_id, s.session_key
-    FROM sessions AS s JOIN {turns} AS i ON i.source = s.source AND i.session_id = s.session_key
+    SELECT i.rowid AS line, i.interaction_id, i.source, i.asked_at, i.user_id, i.session_id AS session_key
+    FROM {turns} AS i
+    WHERE i.rowid IN (
+        SELECT f.rowid FROM {turns} AS f SEMI JOIN sessions AS s ON s.source = f.source AND s.session_key = f.session_id
+    )
     UNION ALL
     SELECT i.rowid, i.interaction_id, i.source, i.asked_at, i.user_id, b.session_key
     FROM unread AS b JOIN {turns} AS i ON i.interaction_id = b.interaction_id
@@ -59,11 +62,15 @@ SELECT interaction_id, asked_at, question, answer, feedback, feedback_comment, m
 FROM {turns} WHERE rowid IN (SELECT line FROM around)
 """
 _CHUNKS = """
-SELECT r.interaction_id, r.chunk_id, r.doc_id, coalesce(t.text, c.text), r.score, r.rank
-FROM retrieved AS r SEMI JOIN shown_turns USING (interaction_id)
+WITH places AS MATERIALIZED (
+    SELECT rowid AS place, interaction_id FROM retrieved SEMI JOIN shown_turns USING (interaction_id)
+)
+SELECT p.interaction_id, r.chunk_id, r.doc_id, coalesce(t.text, c.text), r.score, r.rank
+FROM places AS p
+JOIN retrieved AS r ON r.rowid = p.place
 LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
-ORDER BY r.interaction_id, r.rank
+ORDER BY p.interaction_id, r.rank
 """
 _HITS = """
 SELECT h.interaction_id, h.signal, h.kind, h.score, h.reason, h.is_weak, h.evidence_id

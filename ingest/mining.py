@@ -40,8 +40,12 @@ MINING_VERSION = "6"
 _RETRIEVED_TEXTS = """
 CREATE OR REPLACE TEMP TABLE compared (line BIGINT, interaction_id VARCHAR, source VARCHAR, session_key VARCHAR);
 CREATE OR REPLACE TEMP VIEW retrieved_texts AS
-SELECT r.interaction_id, coalesce(t.text, c.text) AS text
-FROM (SELECT * FROM retrieved SEMI JOIN compared USING (interaction_id)) AS r
+WITH places AS MATERIALIZED (
+    SELECT rowid AS place, interaction_id FROM retrieved SEMI JOIN compared USING (interaction_id)
+)
+SELECT p.interaction_id, coalesce(t.text, c.text) AS text
+FROM places AS p
+JOIN retrieved AS r ON r.rowid = p.place
 LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
 WHERE coalesce(t.text, c.text) IS NOT NULL
@@ -206,6 +210,14 @@ def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: M
     )
 
 
+_HITS_RAISED_LATE = f"""
+SELECT {HIT_COLUMNS} FROM mined_hits
+WHERE rowid IN (SELECT f.rowid FROM mined_hits AS f SEMI JOIN raised_late USING (interaction_id))
+UNION ALL
+SELECT {HIT_COLUMNS} FROM mined_late_hits
+"""  # noqa: S608 - our own column names
+
+
 def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:
     """Leave `all_hits`, what any signal found, and `ranks`, where what was found late counts as well."""
     connection.execute(
@@ -215,7 +227,7 @@ def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE raised_late AS SELECT DISTINCT interaction_id FROM mined_late_hits"
     )
-    late = RANKS.format(hits="(SELECT * FROM all_hits SEMI JOIN raised_late USING (interaction_id))")
+    late = RANKS.format(hits=f"({_HITS_RAISED_LATE})")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE late_ranks AS {late}")
     connection.execute(
         "CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks ANTI JOIN raised_late USING (interaction_id) "

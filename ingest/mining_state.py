@@ -16,15 +16,21 @@ _TOUCHED = """
 CREATE OR REPLACE TEMP TABLE touched_sessions AS
 SELECT DISTINCT source, session_id, 0 AS ring FROM new_rows WHERE session_id IS NOT NULL
 """
+# Places in the file, found by two columns: to read the others there as well would cost three times as much.
+_PLACES = """
+INSERT INTO session_places
+SELECT i.rowid, $ring
+FROM interactions AS i
+SEMI JOIN (SELECT source, session_id FROM touched_sessions WHERE ring = $ring) AS t USING (source, session_id)
+"""
 # A user's other sessions within the window: their last question may have been asked again in a session that is read.
 # Joined on time buckets, so that one user with very many turns costs no more than their number.
 _MOMENTS = """
 CREATE OR REPLACE TEMP TABLE moments AS
 SELECT DISTINCT i.source, i.user_id, epoch_us(i.asked_at) // $window_us + step AS bucket
-FROM interactions AS i
-JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id AND t.ring = $ring - 1,
-(VALUES (-1), (0), (1)) AS steps(step)
-WHERE i.user_id IS NOT NULL AND i.asked_at IS NOT NULL
+FROM interactions AS i, (VALUES (-1), (0), (1)) AS steps(step)
+WHERE i.rowid IN (SELECT place FROM session_places WHERE ring = $ring - 1)
+    AND i.user_id IS NOT NULL AND i.asked_at IS NOT NULL
 """
 _SPAN = """
 SELECT make_timestamptz(min(bucket) * $window_us), make_timestamptz((max(bucket) + 1) * $window_us) FROM moments
@@ -39,8 +45,7 @@ WHERE i.session_id IS NOT NULL AND i.asked_at BETWEEN $first AND $last
 """
 _ROWS = """
 CREATE OR REPLACE TEMP TABLE changed_rows AS
-SELECT i.rowid AS place, t.ring < 2 AS is_settled
-FROM interactions AS i JOIN touched_sessions AS t ON t.source = i.source AND t.session_id = i.session_id
+SELECT place, ring < 2 AS is_settled FROM session_places
 UNION ALL
 SELECT i.rowid, true
 FROM interactions AS i
@@ -53,7 +58,7 @@ SELECT i.rowid, true
 FROM interactions AS i JOIN new_rows AS n ON n.interaction_id = i.interaction_id
 WHERE i.session_id IS NULL AND i.user_id IS NULL
 """
-# By place in the file, so that only the part of it is read in whole that holds what changed: its end, as a rule.
+# By place, so that only the part of the file is read in whole that holds what changed: its end, as a rule.
 _LOGS = """
 CREATE OR REPLACE TEMP TABLE changed_logs AS
 SELECT i.*, c.place AS line, c.is_settled
@@ -80,10 +85,13 @@ def choose_changed_logs(
     """
     connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest, "open_from": open_from})
     connection.execute(_TOUCHED)
+    connection.execute("CREATE OR REPLACE TEMP TABLE session_places (place BIGINT, ring INTEGER)")
+    connection.execute(_PLACES, {"ring": 0})
     for ring in (1, 2):
         connection.execute(_MOMENTS, {"window_us": window_us, "ring": ring})
         first, last = connection.execute(_SPAN, {"window_us": window_us}).fetchall()[0]
         connection.execute(_NEXT_RING, {"window_us": window_us, "ring": ring, "first": first, "last": last})
+        connection.execute(_PLACES, {"ring": ring})
     connection.execute(_ROWS)
     bounds = "SELECT coalesce(min(place), 0) AS first, coalesce(max(place), 0) AS last FROM changed_rows"
     first, last = connection.execute(bounds).fetchall()[0]
@@ -107,10 +115,13 @@ def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: b
 
 def _move(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     settled = "SEMI JOIN (SELECT interaction_id FROM logs WHERE is_settled) AS s USING (interaction_id)"
-    for name, found in (("gone", f"mined_{table}"), ("new", table)):
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {table}_{name} AS SELECT f.* FROM {found} AS f {settled}")  # noqa: S608 - our own table names
-    gone = f"SELECT interaction_id FROM {table}_gone"  # noqa: S608 - our own table names
-    connection.execute(f"DELETE FROM mined_{table} WHERE interaction_id IN ({gone})")  # noqa: S608 - our own table names
+    gone = f"SELECT place FROM {table}_gone"  # noqa: S608 - our own table names
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE {table}_gone AS SELECT *, rowid AS place FROM mined_{table} "  # noqa: S608 - our own table names
+        f"WHERE rowid IN (SELECT f.rowid FROM mined_{table} AS f {settled})"
+    )
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {table}_new AS SELECT f.* FROM {table} AS f {settled}")  # noqa: S608 - our own table names
+    connection.execute(f"DELETE FROM mined_{table} WHERE rowid IN ({gone})")  # noqa: S608 - our own table names
     connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}_new")  # noqa: S608 - our own table names
 
 
