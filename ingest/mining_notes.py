@@ -8,12 +8,13 @@ from ingest.settings import QueueSettings, SignalSettings
 
 _LOOKED_AT = 100_000
 """Turns whose times are compared, by whole sessions; of a longer log about as many, drawn by hash."""
+# What is empty, or opens with a space, comes before '!': where no question does, none is read.
 _COUNTS = """
 SELECT
     count(*) FILTER (session_id IS NULL),
     count(*) FILTER (session_id IS NULL AND user_id IS NULL),
     count(*) FILTER (asked_at IS NULL),
-    count(*) FILTER (CASE WHEN length(question) < 1000 THEN trim(question) = '' END),
+    (SELECT count(*) FROM logs WHERE question < '!' AND length(question) < 1000 AND trim(question) = ''),
     (SELECT count(*) FROM all_logs WHERE asked_at > $now),
     (SELECT count(*) FROM giants WHERE NOT is_shared)
         + (SELECT count(DISTINCT source || chr(31) || session_key) FROM loose WHERE turns > $giant),
