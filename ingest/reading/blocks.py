@@ -19,7 +19,7 @@ from ingest.reading.wrappers import is_piece, line_of
 from ingest.staging import Block
 
 PART_BYTES = 2 << 20
-_PIECE_BYTES = 1 << 18
+_PIECE_BYTES = 1 << 19
 _ENTRIES_PER_BLOCK = 2000
 _RAW_KEPT = 1 << 16
 _NO_RECORD = "log text without a record"
