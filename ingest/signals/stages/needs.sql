@@ -4,6 +4,7 @@ SELECT
     t.source,
     t.session_key,
     t.user_id,
-    trim(translate(lower(t.question), '?!.,;:', '')) AS need
+    trim(replace(replace(replace(replace(replace(replace(lower(t.question),
+        '?', ''), '!', ''), '.', ''), ',', ''), ';', ''), ':', '')) AS need
 FROM turns AS t
 WHERE t.interaction_id IN (SELECT h.interaction_id FROM hits AS h WHERE NOT h.is_weak)

@@ -16,6 +16,7 @@ WITH placed AS (
         trim(l.question) AS question,
         coalesce(regexp_like(trim(l.question), :any_cue), false) AS has_cue,
         l.feedback,
+        coalesce(trim(substr(l.answer, 1, 50)), '') = '' AS is_empty_answer,
         (g.turns IS NOT NULL AND NOT g.is_shared) OR coalesce(o.turns > :giant_session_turns, false) AS is_giant,
         CASE
             WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
@@ -33,7 +34,6 @@ WITH placed AS (
             l.feedback < 0
                 OR l.stream_cut
                 OR coalesce(trim(l.error), '') <> ''
-                OR coalesce(trim(substr(l.answer, 1, 50)), '') = ''
                 OR (l.latency_ms > :slow_floor_ms AND l.latency_ms > :slow_factor * u.latency_ms)
                 OR l.cost > :costly_factor * u.cost
                 OR substr(md5(concat(:seed, l.interaction_id)), 1, 8) < :sample_below,
@@ -54,8 +54,9 @@ neighboured AS (
         question,
         asked_us,
         is_giant,
+        is_empty_answer,
         declined,
-        is_noted OR declined IS NOT NULL AS is_noted,
+        is_noted OR is_empty_answer OR declined IS NOT NULL AS is_noted,
         lead(interaction_id) OVER along AS next_id,
         lead(interaction_id, 2) OVER along IS NULL AS next_is_last,
         lead(question) OVER along AS next_question,
@@ -131,7 +132,7 @@ SELECT
     f.next_wants_person,
     f.wants_person,
     coalesce(trim(l.error), '') <> '' AS has_error,
-    coalesce(trim(substr(l.answer, 1, 50)), '') = '' AS is_empty_answer,
+    f.is_empty_answer,
     CASE WHEN l.latency_ms > :slow_floor_ms AND l.latency_ms > :slow_factor * b.latency_ms
         THEN l.latency_ms / b.latency_ms END AS times_slower,
     CASE WHEN b.cost > 0 AND l.cost > :costly_factor * b.cost THEN l.cost / b.cost END AS times_costlier,
