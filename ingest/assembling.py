@@ -167,13 +167,13 @@ def _traces(rows: pa.Table) -> Iterator[tuple[_Trace, int]]:
     names = ("family", "trace_id", "spans", "payload", "made")
     listed = zip(*(rows.column(name).to_pylist() for name in names), strict=True)
     for (family, trace_id), pieces in groupby(listed, key=lambda row: row[:2]):
-        texts, known, known_text = [], 0, ""
-        for _, _, count, text, made in pieces:
-            texts.append(text)
+        payloads, known, known_payload = [], 0, b""
+        for _, _, count, payload, made in pieces:
+            payloads.append(payload)
             if made is not None:
-                known, known_text = count, text
-        spans = together(texts)
-        if written(spans) != known_text:
+                known, known_payload = count, payload
+        spans = together(payloads)
+        if written(spans) != known_payload:
             yield _Trace(family, trace_id, spans), known
 
 

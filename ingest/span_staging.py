@@ -16,7 +16,7 @@ _ROW_COLUMNS = [
     ("spans", pa.int32()),
     ("last_ns", pa.int64()),
     ("user_ids", pa.list_(pa.string())),
-    ("payload", pa.string()),
+    ("payload", pa.binary()),
     ("made", pa.list_(pa.string())),
 ]
 TRACE_SCHEMA = pa.schema([("trace_id", pa.string()), *_ROW_COLUMNS])

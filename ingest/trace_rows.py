@@ -1,4 +1,4 @@
-"""Write the spans of a trace as one text for the store, read them back, and bring several such texts together."""
+"""Write the spans of a trace as one payload for the store, read them back, and bring several payloads together."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import orjson
+import pyarrow as pa
 
 from ingest.adapters.base import Span, Trace
 from ingest.traces.facts import payload_text
@@ -56,11 +57,32 @@ def _each_once(spans: list[Span]) -> list[Span]:
     return sorted((span for _, span in kept.values()), key=_place)
 
 
-def written_spans(spans: Sequence[Span], adapter: str) -> str:
+def packed(text: str) -> bytes:
+    """Return the JSON text of spans in the form in which the store keeps it: a mark, its length, and LZ4."""
+    content = text.encode()
+    squeezed: bytes = _codec.compress(content, asbytes=True)
+    return _PACKED + len(content).to_bytes(4, "little") + squeezed
+
+
+def unpacked(payload: bytes) -> bytes:
+    """Return the JSON text of a payload; one from before payloads were packed is such a text itself."""
+    if not payload.startswith(_PACKED):
+        return payload
+    start = len(_PACKED) + 4
+    size = int.from_bytes(payload[len(_PACKED) : start], "little")
+    text: bytes = _codec.decompress(payload[start:], size, asbytes=True)
+    return text
+
+
+_PACKED = b"\x01"
+_codec = pa.Codec("lz4_raw")
+
+
+def written_spans(spans: Sequence[Span], adapter: str) -> bytes:
     """Return redacted spans in the form in which the store keeps them; they must be in order."""
     plain = [_plainly_written(span, adapter) for span in spans]
     if adapter.isalnum() and None not in plain:
-        return f"[{','.join(plain)}]"  # type: ignore[arg-type] # mypy does not see the check
+        return packed(f"[{','.join(plain)}]")  # type: ignore[arg-type] # mypy does not see the check
     return written([_staged(span, adapter) for span in spans])
 
 
@@ -78,8 +100,12 @@ def _staged(span: Span, adapter: str) -> StagedSpan:
     return StagedSpan(span.span_id, adapter, span.started_ns, span.version_ns, span.user_id, payload)
 
 
-def written(spans: Sequence[StagedSpan]) -> str:
+def written(spans: Sequence[StagedSpan]) -> bytes:
     """Return staged spans in the form in which the store keeps them."""
+    return packed(_text_of(spans))
+
+
+def _text_of(spans: Sequence[StagedSpan]) -> str:
     try:
         return _encode(spans).decode()
     except _UNWRITABLE:  # an id that is no Unicode
@@ -88,18 +114,19 @@ def written(spans: Sequence[StagedSpan]) -> str:
         return "[" + ",".join(f"{head[:-1]},{text}]" for head, text in zip(heads, texts, strict=True)) + "]"
 
 
-def read_spans(text: str) -> list[StagedSpan]:
+def read_spans(payload: bytes) -> list[StagedSpan]:
     """Return what `written_spans` wrote."""
+    text = unpacked(payload)
     try:
         return [StagedSpan(*row) for row in _decode(text)]
     except msgspec.DecodeError:
         return [StagedSpan._make([*row[:-1], msgspec.Raw(json.dumps(row[-1]).encode())]) for row in json.loads(text)]
 
 
-def together(texts: Iterable[str]) -> list[StagedSpan]:
-    """Return the spans of several texts of one trace in order, of each the newest state, whatever the texts' order."""
+def together(payloads: Iterable[bytes]) -> list[StagedSpan]:
+    """Return the spans of several payloads of one trace in order, of each the newest state, whatever their order."""
     kept: dict[tuple[str, str], StagedSpan] = {}
-    for span in (span for text in texts for span in read_spans(text)):
+    for span in (span for payload in payloads for span in read_spans(payload)):
         key = span.span_id, span.adapter
         known = kept.get(key)
         if known is None or span.rank > known.rank:

@@ -9,6 +9,7 @@ import msgspec
 from ingest.adapters.base import Span, Trace
 from ingest.span_privacy import SpanRedactor, hinted_spans, is_named, redacted_spans
 from ingest.staging import StagedRows
+from ingest.trace_rows import packed
 from ingest.traces.plain_forms import Form, form_of
 from ingest.traces.plain_turns import FormedTrace, add_turns
 
@@ -64,7 +65,7 @@ def put_usual_together(usual: UsualSpans, adapter: str, torn: Collection[str], m
             plain.append(written.formed)
             made_of = [f"{usual.source}:{trace.trace_id}"]
             last_ns = trace.spans[-1].started_ns
-            rows.append((trace.trace_id, len(trace.spans), last_ns, [*written.users.values()], text, made_of))
+            rows.append((trace.trace_id, len(trace.spans), last_ns, [*written.users.values()], packed(text), made_of))
     add_turns(made, plain, usual.source, hash_user=redactor.hash_user)
     return UsualTraces(rows, redacted_spans(redactor, left))
 

@@ -14,6 +14,7 @@ from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
 from ingest.retrying import retry_rejects
 from ingest.settings import PrivacySettings
+from ingest.trace_rows import unpacked
 from tests.ingest.ingest_support import TABLES, rows, write_lines
 
 PERSONAL = {
@@ -114,7 +115,9 @@ def test_staged_records_of_several_rows_hold_no_user_id(tmp_path: Path, store: L
         {"s": "c", "id": "2", "role": "assistant", "content": "hello", "uid": "user-17"},
     ]
     ingest([write_lines(tmp_path / "l.jsonl", chat)], store=store, mapping=mapping, workers=1)
-    staged = str(rows(store, "SELECT payload FROM traces UNION ALL SELECT payload FROM trace_parts"))
+    payloads = rows(store, "SELECT payload FROM traces UNION ALL SELECT payload FROM trace_parts")
+    staged = b"".join(unpacked(payload) for (payload,) in payloads).decode()
+    assert "hello" in staged
     assert "user-17" not in staged
     assert "b.example" not in staged
     hashed = Redactor(PrivacySettings(), workspace_salt(store.path.parent)).hash_user("user-17")

@@ -21,7 +21,7 @@ from ingest.span_staging import (
     traces_before,
     traces_of_user,
 )
-from ingest.trace_rows import read_spans, together, trace_of, written
+from ingest.trace_rows import read_spans, together, trace_of, unpacked, written
 
 
 def staged(*spans: Span, adapter: str = "otlp", family: str = "trace", whole: bool = False) -> StagedTraces:
@@ -98,7 +98,7 @@ def test_of_one_span_the_newest_state_stays_in_any_order_of_arrival(tmp_path: Pa
             take_traces(connection, [staged(order[2]), staged(order[0])], ingest_id=2)
             settled(connection)
             kept.update(connection.execute("SELECT payload FROM traces").fetchall())
-    assert kept == {('[["1","otlp",2,2,null,{"answer":"Open it"}]]',)}
+    assert {unpacked(payload) for (payload,) in kept} == {b'[["1","otlp",2,2,null,{"answer":"Open it"}]]'}
 
 
 def test_what_a_killed_run_left_is_taken_up_by_the_next(connection: duckdb.DuckDBPyConnection) -> None:
@@ -160,7 +160,9 @@ def test_spans_of_a_store_of_the_former_shape_are_kept(tmp_path: Path) -> None:
         connection.execute(
             """INSERT INTO spans VALUES ('trace', 'a"b', '1', 'otlp', 5, 6, 'u1', '{"kind":"chain"}', 1)"""
         )
-        connection.execute((folder / "0011_traces.sql").read_text(encoding="utf-8"))
-        ((text, users),) = connection.execute("SELECT payload, user_ids FROM trace_parts").fetchall()
-    assert text == '[["1","otlp",5,6,"u1",{"kind":"chain"}]]'
+        for step in ("0011_traces.sql", "0012_packed_traces.sql"):
+            connection.execute((folder / step).read_text(encoding="utf-8"))
+        ((payload, users),) = connection.execute("SELECT payload, user_ids FROM trace_parts").fetchall()
+    assert unpacked(payload) == b'[["1","otlp",5,6,"u1",{"kind":"chain"}]]'
     assert users == ["u1"]
+    assert [span.span_id for span in read_spans(payload)] == ["1"]
