@@ -107,8 +107,17 @@ HAND_OFF = (
 
 
 def expression(patterns: Sequence[str]) -> str:
-    """Join patterns into one case-blind expression that finds any of them, for SQL, Java and Python alike."""
-    return "(?i)" + "|".join(f"(?:{pattern.replace(_STRAIGHT, _EITHER)})" for pattern in patterns)
+    """Join patterns into one case-blind expression that finds any of them, for SQL, Java and Python alike.
+
+    Java and Python try one alternative after the other wherever a match could begin: those that begin a text or a word
+    are tried only there.
+    """
+    groups: dict[str, list[str]] = {"^": [], _WORD: [], "": []}
+    for pattern in patterns:
+        start = next(start for start in groups if pattern.startswith(start))
+        groups[start].append(f"(?:{pattern.removeprefix(start).replace(_STRAIGHT, _EITHER)})")
+    return "(?i)" + "|".join(f"{start}(?:{'|'.join(group)})" for start, group in groups.items() if group)
 
 
+_WORD = r"\b"
 _STRAIGHT, _EITHER = "'", "['\u2019]"

@@ -25,20 +25,36 @@ def decline_hints(languages: Sequence[str] = LANGUAGES) -> dict[str, str]:
 
 def _cues(languages: Sequence[str]) -> str:
     cues = sorted({cue for code in languages for cue in language_table(code).cues})
-    return expression([re.escape(cue).replace("\\ ", r"\s").replace("\\'", "'") for cue in cues])
+    return expression([_any_of(cues)])
+
+
+def _any_of(texts: Sequence[str]) -> str:
+    """Return an expression of any of the texts that looks at each letter once, for engines that try in turn."""
+    if "" in texts:
+        return ""
+    heads: dict[str, list[str]] = {}
+    for text in texts:
+        heads.setdefault(text[0], []).append(text[1:])
+    parts = [_LETTERS.get(head, re.escape(head)) + _any_of(rests) for head, rests in heads.items()]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+_LETTERS = {" ": r"\s", "'": "'"}
 
 
 def _hint(code: str) -> str:
     """Find a sentence with a word of the assistant or its sources and one of denying, in either order."""
     about, denies, alone, always = language_table(code).hint
-    denied = rf"(?:\p{{L}}*n't|(?:{denies}))(?:[^\p{{L}}]|$)"
+    letters = "a-z" if code == LANGUAGES[0] else _LATIN
+    denied = rf"(?:[{letters}]*n't|(?:{denies}))(?:[^{letters}]|$)"
     parts = [
-        rf"(?:^|[^\p{{L}}])(?:{about})(?:[^\p{{L}}]{_WITHIN})?[^\p{{L}}]{denied}",
-        rf"(?:^|[^\p{{L}}]){denied}(?:{_WITHIN}[^\p{{L}}])?(?:{about})(?:[^\p{{L}}]|$)",
+        rf"(?:^|[^{letters}])(?:{about})(?:[^{letters}]{_WITHIN})?[^{letters}]{denied}",
+        rf"(?:^|[^{letters}]){denied}(?:{_WITHIN}[^{letters}])?(?:{about})(?:[^{letters}]|$)",
         rf"(?:^|[.!?:*,;>(\n`\"-]\s*)(?:{alone})",
     ]
     return expression([*parts, always] if always else parts)
 
 
+_LATIN = "a-zà-öø-ÿœ"
 _WITHIN = r"(?:[^.!?\n]|[.!?]\S)*"
 """What may stand between two words of a sentence; a point inside a number or a name does not end one."""
