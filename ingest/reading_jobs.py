@@ -6,14 +6,12 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from ingest.adapters import get_adapter
 from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, SpanAdapter, Trace
-from ingest.adapters.mapping import MappingAdapter, MappingReader
-from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
 from ingest.reading.blocks import CUT_OFF, LinePart, ReadBlock, line_pieces, read_part
@@ -24,6 +22,10 @@ from ingest.staging import StagedRows
 from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import put_together
 from ingest.worker_processes import GC_THRESHOLD, start_lean, worker_processes
+
+if TYPE_CHECKING:  # a worker process that reads spans does without, which spares it a third of its start
+    from ingest.adapters.mapping import MappingReader
+    from ingest.adapters.mapping_file import MappingFile
 
 WORKERS = min(4, os.cpu_count() or 1)
 _IN_FLIGHT = 2
@@ -46,7 +48,7 @@ class Way(NamedTuple):
     """How records are read: by a registered adapter, or through a mapping of the user's own."""
 
     adapter: str
-    mapping: MappingFile | None
+    mapping: "MappingFile | None"
     privacy: PrivacySettings
     salt: bytes
 
@@ -76,12 +78,8 @@ class RowReader:
     def __init__(self, way: Way) -> None:
         """Load the adapter or compile the mapping."""
         self.redactor = Redactor(way.privacy, way.salt)
-        self.adapter: Adapter | None = None
-        if way.mapping is not None:
-            self.mapping: MappingReader | None = MappingReader(way.mapping)
-        else:
-            self.adapter = get_adapter(way.adapter)
-            self.mapping = self.adapter.reader if isinstance(self.adapter, MappingAdapter) else None
+        self.adapter = None if way.mapping is not None else get_adapter(way.adapter)
+        self.mapping = _mapping_reader(way.mapping, self.adapter)
         self._name = way.adapter
         self._sent: set[str] = set()
         self._read_lines = self.adapter.read_lines if isinstance(self.adapter, LineAdapter) else None
@@ -194,6 +192,14 @@ class RowReader:
             redactions=rows.redactions,
         )
         return StagedBlock(tables, rest, trace_table([]))
+
+
+def _mapping_reader(mapping: "MappingFile | None", adapter: Adapter | None) -> "MappingReader | None":
+    if mapping is None:
+        return getattr(adapter, "reader", None)  # of a MappingAdapter
+    from ingest.adapters import mapping as reading
+
+    return reading.MappingReader(mapping)
 
 
 def _rejected_records(rejects: list[Reject], lines: list[int], unread: list[Reject]) -> int:

@@ -1,14 +1,16 @@
 """Keep the spans of every trace in logs.duckdb, one row a trace, and hand on those that have to be put together."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import duckdb
 import pyarrow as pa
 
 from ingest.adapters.base import Span
 from ingest.columnar import Tables, without
 from ingest.trace_rows import written_spans
+
+if TYPE_CHECKING:
+    import duckdb
 
 _BUCKET_SPANS = 60_000
 """How many spans one bucket of traces holds at most, roughly: what is in memory at a time."""
@@ -112,7 +114,7 @@ def _array(column: Sequence[Any], kind: Any) -> pa.Array:
                          for value in column], kind)  # fmt: skip
 
 
-def take_traces(connection: duckdb.DuckDBPyConnection, staged: Sequence[StagedTraces], *, ingest_id: int) -> Taken:
+def take_traces(connection: "duckdb.DuckDBPyConnection", staged: Sequence[StagedTraces], *, ingest_id: int) -> Taken:
     """Store a group of traces inside the caller's transaction, and return the interactions that may be stored now.
 
     A trace is whole as far as anyone can tell when all its spans stand in one block; should more come, it is made anew.
@@ -133,7 +135,7 @@ def take_traces(connection: duckdb.DuckDBPyConnection, staged: Sequence[StagedTr
     return Taken([without(entry.made, not_whole) for entry in staged if entry.made is not None], spans)
 
 
-def iter_waiting(connection: duckdb.DuckDBPyConnection) -> Iterator[TraceBatch]:
+def iter_waiting(connection: "duckdb.DuckDBPyConnection") -> Iterator[TraceBatch]:
     """Yield the traces to put together in batches that fit in memory, what is known of each before its new parts.
 
     Call `store_traces` with a batch in the transaction that stores its interactions; a batch that is not stored comes
@@ -148,7 +150,7 @@ def iter_waiting(connection: duckdb.DuckDBPyConnection) -> Iterator[TraceBatch]:
 
 
 def store_traces(
-    connection: duckdb.DuckDBPyConnection, batch: TraceBatch, changed: pa.Table, *, ingest_id: int
+    connection: "duckdb.DuckDBPyConnection", batch: TraceBatch, changed: pa.Table, *, ingest_id: int
 ) -> None:
     """Put the rows of the traces that changed in the place of the old ones, and take the batch off the waiting list."""
     connection.execute("DELETE FROM trace_parts WHERE hash(trace_id) % ? = ?", [batch.buckets, batch.bucket])
@@ -167,17 +169,17 @@ def store_traces(
         connection.unregister("changed_traces")
 
 
-def traces_of_user(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> set[str]:
+def traces_of_user(connection: "duckdb.DuckDBPyConnection", names: Sequence[str]) -> set[str]:
     """Return the ids of the traces in which a user called one of `names` takes part."""
     return _ids(connection, "list_has_any(user_ids, ?)", list(names))
 
 
-def traces_before(connection: duckdb.DuckDBPyConnection, end_ns: int) -> set[str]:
+def traces_before(connection: "duckdb.DuckDBPyConnection", end_ns: int) -> set[str]:
     """Return the ids of the traces whose last span began before `end_ns`."""
     return _ids(connection, "last_ns BETWEEN 1 AND ? - 1", end_ns)
 
 
-def _ids(connection: duckdb.DuckDBPyConnection, condition: str, value: object) -> set[str]:
+def _ids(connection: "duckdb.DuckDBPyConnection", condition: str, value: object) -> set[str]:
     query = " UNION ".join(f"SELECT trace_id FROM {table} WHERE {condition}" for table in _TABLES)  # noqa: S608
     return {row[0] for row in connection.execute(query, [value] * len(_TABLES)).fetchall()}
 
@@ -185,7 +187,7 @@ def _ids(connection: duckdb.DuckDBPyConnection, condition: str, value: object) -
 _TABLES = ("traces", "trace_parts")
 
 
-def forget_traces(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> int:
+def forget_traces(connection: "duckdb.DuckDBPyConnection", trace_ids: Iterable[str]) -> int:
     """Delete every staged span of `trace_ids`; return how many spans went."""
     wanted = sorted(set(trace_ids))
     gone = 0

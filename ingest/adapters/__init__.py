@@ -36,9 +36,9 @@ def adapter_names() -> tuple[str, ...]:
 @cache
 def get_adapter(name: str) -> Adapter:
     """Return the adapter called `name`; raises BadInputError naming those there are."""
-    if name not in adapter_names():
-        raise BadInputError(f"no format is called {name!r}. There are: {', '.join(sorted(adapter_names()))}.")
     if name not in REGISTERED:
+        if name not in adapter_names():
+            raise BadInputError(f"no format is called {name!r}. There are: {', '.join(sorted(adapter_names()))}.")
         from ingest.adapters.mapping import preset
 
         return preset(name)
