@@ -24,7 +24,7 @@ from ingest.way_finding import FileWay
 
 GROUP_BYTES = 100 << 20
 """What a transaction gathers: a few hundred thousand rows, which DuckDB compresses on all cores and as they come."""
-_WEIGHT_OF_TRACES = 3
+_WEIGHT_OF_TRACES = 2
 """Long texts, of which the store keeps copies until they are committed, weigh more than rows of short values."""
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16
