@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict
 
 from ingest.adapters.base import Caution, Reject
 
+PATH_MISSING = "path_missing:"
+"""With what the code of a caution about a mapped path begins."""
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -102,6 +105,21 @@ class IngestReport(_Model):
     seconds: float = 0.0
     stored: int = 0
     """Interactions in the store after it."""
+
+    def warnings(self) -> list[str]:
+        """Return the cautions as lines to show; mapped paths that lead nowhere are named in one."""
+        lost = [path for caution in self.cautions if (path := caution.code.partition(PATH_MISSING)[2])]
+        lines = [
+            caution.message + (f" ({caution.count:,} times)" if caution.count > 1 else "")
+            for caution in self.cautions
+            if not caution.code.startswith(PATH_MISSING)
+        ]
+        if lost:
+            named = ", ".join(map(repr, lost))
+            lines.append(
+                f"mapped paths that lead nowhere in any record of a file: {named}; --strict makes this an error"
+            )
+        return lines
 
     def summary(self) -> str:
         """Return the report in one line."""

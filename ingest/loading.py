@@ -16,7 +16,14 @@ from ingest.assembling import assemble_traces
 from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.file_reading import FileReader
-from ingest.ingest_report import FeedbackCounts, FileAccount, IngestReport, InteractionCounts, ReportTally
+from ingest.ingest_report import (
+    PATH_MISSING,
+    FeedbackCounts,
+    FileAccount,
+    IngestReport,
+    InteractionCounts,
+    ReportTally,
+)
 from ingest.log_store import LogStore
 from ingest.privacy import workspace_salt
 from ingest.reading.probing import Probe, probe
@@ -196,7 +203,7 @@ class _Run:
     def _warn_of_missing(self, paths: set[str], file: str) -> None:
         for path in sorted(paths):
             message = f"the mapped path {path!r} leads nowhere in any record; --strict makes this an error"
-            self.tally.caution_text(f"path_missing:{path}", message, file=file)
+            self.tally.caution_text(f"{PATH_MISSING}{path}", message, file=file)
 
     def _account(self, account: FileAccount, block: StagedBlock, first_line: int) -> None:
         rest = block.rest

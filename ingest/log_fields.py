@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ingest.adapters.mapping_paths import parsed_json
 from ingest.normalising import instant, number
 
 _DEEPEST = 3
+_FITTING = 0.8
 _PLAIN_KEY = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _EMPTY_NAMES = frozenset({"text", "content", "value", "body", "message", "id", "string", "name", "data"})
 """Names that say nothing without the one above them, as in `user.id` and `input.text`."""
+Parsed = TypeVar("Parsed")
 Fits = Callable[[list[Any]], bool]
 
 
@@ -79,40 +81,47 @@ def field_ending(fields: list[LogField], names: tuple[str, ...], fits: Fits) -> 
 
 
 def are_texts(values: list[Any]) -> bool:
-    """Return whether all values may be texts."""
-    return all(isinstance(value, str) for value in values)
+    """Return whether nearly all values may be texts."""
+    return _nearly_all(values, lambda value: isinstance(value, str))
 
 
 def are_ids(values: list[Any]) -> bool:
-    """Return whether all values may be ids: texts or whole numbers."""
-    return all(isinstance(value, (str, int)) and not isinstance(value, bool) for value in values)
+    """Return whether nearly all values may be ids: texts or whole numbers."""
+    return _nearly_all(values, lambda value: isinstance(value, (str, int)) and not isinstance(value, bool))
 
 
 def are_times(values: list[Any]) -> bool:
-    """Return whether all values may be times."""
-    return _all_parse(values, instant)
+    """Return whether nearly all values may be times."""
+    return _nearly_all(values[:50], lambda value: read_as(value, instant) is not None)
 
 
 def are_numbers(values: list[Any]) -> bool:
-    """Return whether all values may be numbers."""
-    return _all_parse(values, number) and not all(isinstance(value, bool) for value in values)
+    """Return whether nearly all values may be numbers."""
+    is_flag = all(isinstance(value, bool) for value in values)
+    return not is_flag and _nearly_all(values[:50], lambda value: read_as(value, number) is not None)
 
 
-def _all_parse(values: list[Any], parse: Callable[[Any], Any]) -> bool:
+def read_as(value: Any, parse: Callable[[Any], Parsed | None]) -> Parsed | None:
+    """Return what `parse` makes of a value, None where it makes nothing of it."""
     try:
-        return all(parse(value) is not None for value in values[:50])
+        return parse(value)
     except (ValueError, TypeError, OverflowError, ArithmeticError):
-        return False
+        return None
+
+
+def _nearly_all(values: list[Any], fits: Callable[[Any], bool]) -> bool:
+    """Return whether at least `_FITTING` of the values fit: one odd record hides no field."""
+    return sum(map(fits, values)) >= len(values) * _FITTING
 
 
 def are_chunks(values: list[Any]) -> bool:
-    """Return whether all values may be lists of passages."""
-    return all(isinstance(value, list) for value in values) and any(values)
+    """Return whether nearly all values may be lists of passages."""
+    return _nearly_all(values, lambda value: isinstance(value, list)) and any(values)
 
 
 def are_votes(values: list[Any]) -> bool:
-    """Return whether all values may be votes: words, numbers or yes and no."""
-    return all(isinstance(value, (str, int, float, bool)) for value in values)
+    """Return whether nearly all values may be votes: words, numbers or yes and no."""
+    return _nearly_all(values, lambda value: isinstance(value, (str, int, float, bool)))
 
 
 FITS: dict[str, Fits] = {

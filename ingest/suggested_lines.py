@@ -5,7 +5,7 @@ from typing import Any
 
 from ingest.feedback import label_vote
 from ingest.field_names import CHUNK_NAMES
-from ingest.log_fields import LogField, are_chunks, are_ids, are_numbers, are_texts, best_field, fields_of
+from ingest.log_fields import LogField, are_chunks, are_ids, are_numbers, are_texts, best_field, fields_of, read_as
 from ingest.normalising import instant, number
 
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -19,8 +19,9 @@ def field_line(name: str, field: LogField, fields: list[LogField]) -> str:
     if name == "retrieved":
         return retrieved_line(field, fields)
     if name == "feedback" and are_texts(field.values):
-        unclear = any(label_vote(value) is None for value in field.values)
-        remark = "  # say 1 for up and -1 for down" if unclear else ""
+        if all(label_vote(str(value)) is not None for value in field.values):  # words that need no explanation
+            return f"  feedback: {quoted(field.path)}"
+        remark = "  # say 1 for up and -1 for down"
         return f"  feedback: {{path: {quoted(field.path)}, map: {{{_vote_map(field.values)}}}}}{remark}"
     if name == "asked_at" and _is_naive(field.values):
         return f"  asked_at: {{path: {quoted(field.path)}, timezone: UTC}}  # the times carry no zone: say theirs"
@@ -30,23 +31,23 @@ def field_line(name: str, field: LogField, fields: list[LogField]) -> str:
 
 
 def _are_seconds(field: LogField) -> bool:
-    largest = max((found for value in field.values if (found := number(value)) is not None), default=0.0)
+    largest = max((found for value in field.values if (found := read_as(value, number)) is not None), default=0.0)
     return "ms" not in field.names[0].split("_") and largest < _FASTEST_MS
 
 
 def _is_naive(values: list[Any]) -> bool:
-    found = [instant(value) for value in values[:20]]
+    found = [read_as(value, instant) for value in values[:20]]
     return any(entry is not None and entry.is_naive for entry in found)
 
 
-def _vote_map(values: list[str]) -> str:
-    seen = sorted(set(values))[:10]
+def _vote_map(values: list[Any]) -> str:
+    seen = sorted(set(map(str, values)))[:10]
     return ", ".join(f"{quoted(value)}: {label_vote(value) or 0}" for value in seen)
 
 
 def retrieved_line(field: LogField, fields: list[LogField]) -> str:
     """Return the line that maps a list of passages: of objects, of texts, or one of several parallel arrays."""
-    items = [item for value in field.values for item in value]
+    items = [item for value in field.values if isinstance(value, list) for item in value]
     if items and all(isinstance(item, dict) for item in items):
         inner = fields_of(items[:500])
         parts = [f"list: {quoted(field.path)}"]

@@ -67,8 +67,17 @@ def _flat(fields: list[LogField], records: list[dict[str, Any]]) -> list[str]:
         raise BadInputError(_no_question(fields))
     if "retrieved" not in chosen and (rows := _chunk_rows(chosen.get("id"), fields, chosen)):
         lines.append(rows)
-    lines.extend(field_line(name, field, fields) for name, field in chosen.items())
-    return [*lines, *_votes(chosen, records)]
+    votes = _votes(chosen, records)
+    stated = chosen.items() if not votes else _of_questions(chosen, records).items()
+    lines.extend(field_line(name, field, fields) for name, field in stated)
+    return [*lines, *votes]
+
+
+def _of_questions(chosen: dict[str, LogField], records: list[dict[str, Any]]) -> dict[str, LogField]:
+    """Return the fields that records with a question have; the others are those of votes."""
+    asked = compile_path(chosen["question"].path).get
+    asking = {field.path for field in fields_of([record for record in records if asked(record) is not None])}
+    return {name: field for name, field in chosen.items() if field.path in asking}
 
 
 def _asking_field(fields: list[LogField]) -> LogField | None:

@@ -102,8 +102,8 @@ def _write_report(report: "IngestReport") -> None:
     if report.redactions:
         found = ", ".join(f"{count} {kind}" for kind, count in sorted(report.redactions.items()))
         write_line(f"redacted      {found}")
-    for caution in report.cautions:
-        say(f"warning: {caution.message}" + (f" ({caution.count} times)" if caution.count > 1 else ""))
+    for warning in report.warnings():
+        say(f"warning: {warning}")
     write_line(f"stored        {report.stored} interactions in all, in {report.seconds:.1f} s")
 
 

@@ -31,8 +31,10 @@ def _show_preview(shown: Preview) -> None:
         f"{shown.file}{others}, read as {shown.format}: the first {shown.read:,} records make"
         f" {shown.interactions:,} interactions and {shown.votes:,} votes. Nothing is stored yet."
     )
-    for path in shown.missing_paths:
-        st.warning(f"The mapped path `{path}` leads nowhere in these records.")
+    if shown.missing_paths:
+        st.warning(
+            plain_line(f"Mapped paths that lead nowhere in these records: {', '.join(shown.missing_paths)}.", 400)
+        )
     rows, rates = st.columns([3, 1])
     rows.dataframe(pd.DataFrame([_preview_row(row) for row in shown.rows]), hide_index=True)
     filled = pd.DataFrame({"field": [rate.field for rate in shown.fill], "filled": [rate.share for rate in shown.fill]})
@@ -68,9 +70,8 @@ def show_report(report: IngestReport) -> None:
     }
     for column, (label, count) in zip(st.columns(len(figures)), figures.items(), strict=True):
         column.metric(label, f"{count:,}")
-    for caution in report.cautions:
-        times = f" ({caution.count:,} times)" if caution.count > 1 else ""
-        st.warning(plain_line(caution.message, 400) + times)
+    for warning in report.warnings():
+        st.warning(plain_line(warning, 400))
     _show_files(report)
     left, right = st.columns(2)
     with left:

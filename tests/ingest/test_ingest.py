@@ -11,6 +11,7 @@ import zstandard
 
 from evalsets.errors import BadInputError
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
+from ingest.ingest_report import CautionAccount, IngestReport
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from tests.ingest.ingest_support import rows, tables, write_lines
@@ -254,4 +255,13 @@ def test_conversation_documents_of_the_public_set_load_whole(shared_folder: Path
     assert (report.read, report.made, report.quarantined) == (239, 239, 0)
     assert rows(store, "SELECT count(*), count(DISTINCT session_id), count(answer) FROM interactions") == [
         (1060, 239, 821)
+    ]
+
+
+def test_mapped_paths_that_lead_nowhere_are_told_in_one_line() -> None:
+    codes = ("path_missing:conv", "naive_times", "path_missing:uid")
+    report = IngestReport(cautions=[CautionAccount(code=code, message=f"about {code}", count=2) for code in codes])
+    assert report.warnings() == [
+        "about naive_times (2 times)",
+        "mapped paths that lead nowhere in any record of a file: 'conv', 'uid'; --strict makes this an error",
     ]

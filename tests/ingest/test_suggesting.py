@@ -121,6 +121,18 @@ def test_records_in_an_envelope_and_votes_in_words_are_seen(tmp_path: Path) -> N
     assert "# say 1 for up and -1 for down" in written
 
 
+def test_one_odd_record_hides_no_field_and_votes_stand_in_their_own_section(tmp_path: Path) -> None:
+    log: Records = [{"id": n, "query": q, "ts": "2026-11-02T08:00:00Z", "took_ms": 5} for n, q in TURNS * 2]
+    log += [{"id": 9, "query": "broken?", "ts": "never", "took_ms": "slow"}]
+    log += [{"event": "vote", "id": n, "thumb": "up", "ts": "2026-11-02T09:00:00Z"} for n in (1, 2)]
+    written, _ = proposed(write_lines(tmp_path / "log", log))
+    asked, votes = written.split("feedback:")
+    assert "asked_at: ts" in asked
+    assert "latency_ms: took_ms" in asked
+    assert "thumb" not in asked
+    assert "value: thumb" in votes  # with no map, which would leave out the votes not seen yet
+
+
 def test_a_log_without_a_question_names_its_fields(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="level, detail"):
         proposed(write_lines(tmp_path / "log", [{"level": 1, "detail": "started"}] * 3))
