@@ -77,7 +77,7 @@ def _outcomes(value: Any) -> Iterator[Outcome]:
 
 def _votes(vote: FeedbackEvent | None) -> Iterator[Outcome]:
     if vote is None:
-        yield Skip("feedback without a value")
+        yield Skip("feedback without a value or a target")
         return
     yield vote
     caution = unclear_scorer(vote)
@@ -121,6 +121,7 @@ def _span_of(run: dict[str, Any], entered: Any, output: Any) -> Span:
         error=error_line(run.get("error") or _preview_of_error(run)),
         skip="evaluation run (of a dataset example)" if run.get("reference_example_id") else None,
         metadata=_kept(run, metadata),
+        aliases=[str(run["id"])] if _parent_of(run) else [],  # feedback on a step may name no trace
     )
     _read_texts(facts, entered, output)
     if kind == "llm":

@@ -21,7 +21,10 @@ def feedback_event(value: dict[str, Any], source: str) -> FeedbackEvent | None:
     """Return the vote of a feedback record; None when it has neither a score nor a value."""
     key = str(value["key"])
     label = value.get("value")
-    vote = vote_value(value.get("score"), label if isinstance(label, str) else None)
+    score = value.get("score")
+    if score is None and isinstance(label, int | float):
+        score = float(label)
+    vote = vote_value(score, label if isinstance(label, str) else None)
     target = value.get("trace_id") or value.get("run_id")
     if vote is None or not target:
         return None

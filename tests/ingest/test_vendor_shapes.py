@@ -14,6 +14,7 @@ from ingest.adapters.phoenix import ADAPTER as PHOENIX
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.settings import LogSettings, ScoreScale
+from tests.ingest.ingest_support import rows, write_lines
 from tests.ingest.span_reading import Read, read_values
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -203,6 +204,18 @@ def test_langsmith_feedback_tells_users_from_judges() -> None:
         for kind in ("app", "model", "api")
     ]
     assert [vote.scorer_kind for vote in read_values(LANGSMITH, records).votes] == ["human", "model", "code"]
+
+
+def test_langsmith_feedback_on_a_step_finds_its_turn_without_a_trace(tmp_path: Path, store: LogStore) -> None:
+    at = {"start_time": "2026-11-02T08:00:00Z", "end_time": "2026-11-02T08:00:01Z"}
+    root = {"id": "r1", "trace_id": "r1", "run_type": "chain", "inputs": {"input": "q?"}, "outputs": {"output": "a"}}
+    step = {"id": "r2", "trace_id": "r1", "parent_run_id": "r1", "run_type": "llm", "inputs": {}, "outputs": {}}
+    vote = {"id": "f", "run_id": "r2", "trace_id": None, "key": "thumb", "score": None, "value": False}
+    votes = [vote | {"feedback_source": {"type": "app"}}, vote | {"id": "g", "run_id": None}]
+    ingest([write_lines(tmp_path / "runs", [root | at, step | at])], store=store, workers=1)
+    report = ingest([write_lines(tmp_path / "votes", votes)], store=store, workers=1)
+    assert (report.feedback.bound, report.skipped) == (1, {"feedback without a value or a target": 1})
+    assert rows(store, "SELECT value_number FROM feedback_events") == [(0.0,)]
 
 
 def mlflow_span(place: int, kind: str, inputs: Any, outputs: Any) -> dict[str, Any]:
