@@ -191,6 +191,8 @@ def without_markdown(text: str) -> str:
 
 def without_citations(text: str) -> str:
     """Return the text without marks such as [1], [2, 3], [kb-004#2] or [source 5], which claim nothing."""
+    if "[" not in text and "\u3010" not in text:
+        return text
     return _BRACKETED.sub(lambda match: "" if _is_citation(match.group(1)) else match.group(), text)
 
 

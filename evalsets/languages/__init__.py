@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -81,8 +80,8 @@ def guess_language(words: Sequence[str]) -> str:
 @lru_cache(maxsize=2048)
 def _guessed(words: tuple[str, ...]) -> str:
     known = _languages_of_words()
-    counts = Counter(chain.from_iterable(filter(None, map(known.get, words))))
-    return max(LANGUAGES, key=counts.__getitem__)
+    spoken = list(chain.from_iterable(filter(None, map(known.get, words))))
+    return max(LANGUAGES, key=spoken.count)
 
 
 @cache
