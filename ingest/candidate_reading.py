@@ -74,7 +74,7 @@ ORDER BY p.interaction_id, r.rank
 """
 _HITS = """
 SELECT h.interaction_id, h.signal, h.kind, h.score, h.reason, h.is_weak, h.evidence_id
-FROM all_hits AS h SEMI JOIN best USING (interaction_id)
+FROM best_hits AS h
 LEFT JOIN weights AS w ON w.signal = h.signal
 ORDER BY h.interaction_id, h.score * w.weight DESC, h.signal
 """
@@ -119,7 +119,8 @@ def read_candidates(
 ) -> Reading:
     """Return what stands in `best`, highest priority first, each with `context_turns` of its session on both sides.
 
-    Sessions that the shortcut keeps are not read again; the others are looked for near first.
+    `best_hits` holds what was found in these. Sessions that the shortcut keeps are not read again; the others are looked
+    for near first.
     """
     kept = shortcut.kept if shortcut else {}
     reader = _SessionReader(connection, engine, values, queue.context_turns)

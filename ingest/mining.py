@@ -155,6 +155,7 @@ def _mine(
     flagged, by_signal = _counts(connection)
     _gather_ranks(connection)
     best = shortlist(connection, queue, lower_bound="mined_ranks")
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW best_hits AS {_HITS_OF.format(table='best')}")
     shortcut = Shortcut(kept_turns(connection), "changed_logs") if is_incremental else None
     reading = read_candidates(connection, engine, what.values, queue, shortcut=shortcut)
     keep_turns(connection, reading.read)
@@ -210,12 +211,13 @@ def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: M
     )
 
 
-_HITS_RAISED_LATE = f"""
+_HITS_OF = f"""
 SELECT {HIT_COLUMNS} FROM mined_hits
-WHERE rowid IN (SELECT f.rowid FROM mined_hits AS f SEMI JOIN raised_late USING (interaction_id))
+WHERE rowid IN (SELECT f.rowid FROM mined_hits AS f SEMI JOIN {{table}} USING (interaction_id))
 UNION ALL
-SELECT {HIT_COLUMNS} FROM mined_late_hits
+SELECT {HIT_COLUMNS} FROM mined_late_hits SEMI JOIN {{table}} USING (interaction_id)
 """  # noqa: S608 - our own column names
+"""All hits of the interactions in a table: what they say is read of these alone."""
 
 
 def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:
@@ -227,7 +229,7 @@ def _gather_ranks(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE raised_late AS SELECT DISTINCT interaction_id FROM mined_late_hits"
     )
-    late = RANKS.format(hits=f"({_HITS_RAISED_LATE})")
+    late = RANKS.format(hits=f"({_HITS_OF.format(table='raised_late')})")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE late_ranks AS {late}")
     connection.execute(
         "CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks ANTI JOIN raised_late USING (interaction_id) "

@@ -44,7 +44,8 @@ SELECT DISTINCT source, need FROM (SELECT source, need FROM needs_gone UNION ALL
 """
 _NEEDS = """
 CREATE OR REPLACE TEMP TABLE needs AS
-SELECT n.* FROM mined_needs AS n SEMI JOIN changed_needs USING (source, need)
+SELECT * FROM mined_needs
+WHERE rowid IN (SELECT f.rowid FROM mined_needs AS f SEMI JOIN changed_needs USING (source, need))
 """
 _FORGET_LATE = """
 DELETE FROM mined_late_hits WHERE interaction_id IN (

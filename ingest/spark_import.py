@@ -47,5 +47,6 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         set_weights(connection, queue)
         connection.execute(f"CREATE TEMP TABLE ranks AS {RANKS.format(hits='all_hits')}")
         shortlist(connection, queue)
+        connection.execute("CREATE TEMP VIEW best_hits AS SELECT * FROM all_hits SEMI JOIN best USING (interaction_id)")
         engine = DuckDBSignals(connection, signals)
         return list(read_candidates(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue).candidates)
