@@ -119,8 +119,8 @@ def read_candidates(
 ) -> Reading:
     """Return what stands in `best`, highest priority first, each with `context_turns` of its session on both sides.
 
-    `best_hits` holds what was found in these. Sessions that the shortcut keeps are not read again; the others are looked
-    for near first.
+    `best_hits` holds what was found in these. Sessions that the shortcut keeps are not read again; the others are
+    looked for near first.
     """
     kept = shortcut.kept if shortcut else {}
     reader = _SessionReader(connection, engine, values, queue.context_turns)

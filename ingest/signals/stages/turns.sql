@@ -58,12 +58,12 @@ neighboured AS (
         declined,
         is_noted OR is_empty_answer OR declined IS NOT NULL AS is_noted,
         lead(interaction_id) OVER along AS next_id,
-        lead(interaction_id, 2) OVER along IS NULL AS next_is_last,
+        lead(line, 2) OVER along IS NULL AS next_is_last,
         lead(question) OVER along AS next_question,
         lead(asked_us) OVER along AS next_us,
         lead(feedback) OVER along AS next_feedback,
         coalesce(lead(has_cue) OVER along, false) AS next_has_cue,
-        has_cue AND lag(interaction_id) OVER along IS NULL AS opens_with_cue
+        has_cue AND lag(line) OVER along IS NULL AS opens_with_cue
     FROM read
     WINDOW along AS (PARTITION BY session ORDER BY coalesce(asked_us, 0), length(interaction_id), interaction_id)
 ),
