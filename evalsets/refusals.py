@@ -65,7 +65,7 @@ def read_refusal(text: str, languages: Sequence[str] = LANGUAGES) -> RefusalVerd
     folded = [fold(sentence) for sentence in sentences(without_markdown(_without_quotations(text)))]
     whole = " ".join(folded)
     for code in languages:
-        if _has_cue(code, whole):
+        if len(languages) == 1 or _has_cue(code, whole):
             verdict = _read_by(language_table(code), folded)
             if verdict.kind is not RefusalKind.NONE:
                 return verdict
@@ -100,8 +100,6 @@ def _has_cue(code: str, folded: str) -> bool:
 
 def _read_by(table: LanguageTable, folded: list[str]) -> RefusalVerdict:
     for position, sentence in enumerate(folded):
-        if not _has_cue(table.code, sentence):
-            continue
         match = _declining_words(table.code, sentence)
         if match:
             return _weigh(table, folded, position, match)
@@ -131,6 +129,8 @@ def _is_policy(table: LanguageTable, sentence: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _declining_words(code: str, sentence: str) -> re.Match[str] | None:
     """Assistants decline, and caution, in the same words again and again, so this is remembered."""
+    if not _has_cue(code, sentence):
+        return None
     table = language_table(code)
     return table.policy.search(sentence) or table.abstention.search(sentence)
 
