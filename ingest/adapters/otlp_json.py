@@ -156,13 +156,21 @@ def _attributes(pairs: Any) -> dict[str, Any]:
     return found
 
 
+def whole_number(held: Any) -> int | None:
+    """Return a 64-bit number, which JSON spells as text; None for a text that is none, no fault of the span."""
+    try:
+        return int(held)
+    except ValueError:
+        return None
+
+
 def plain_value(value: dict[str, Any]) -> Any:
     """Return the plain value of an AnyValue in JSON, None for bytes and for none."""
     for kind, held in value.items():
         if held is None:
             continue
         if kind == "intValue":
-            return int(held)
+            return whole_number(held)
         if kind == "arrayValue":
             return [plain_value(item) for item in held.get("values") or ()]
         if kind == "kvlistValue":

@@ -18,6 +18,7 @@ from ingest.adapters.otlp_json import (
     nanoseconds_of,
     plain_value,
     resource_of,
+    whole_number,
 )
 from ingest.adapters.raw_spans import read_raw_span
 from ingest.traces.dialects.attribute_columns import Unusual
@@ -39,11 +40,11 @@ class UsualValue(msgspec.Struct, gc=False, forbid_unknown_fields=True, rename="c
     bytes_value: str | None = None
 
     def plain(self) -> Any:
-        """Return what is set as a plain value; raises what `int` raises for a number that is none."""
+        """Return what is set as a plain value."""
         if self.string_value is not None:
             return self.string_value
         if self.int_value is not None:
-            return int(self.int_value)
+            return whole_number(self.int_value)
         if self.double_value is not None:
             return self.double_value
         if self.bool_value is not None:

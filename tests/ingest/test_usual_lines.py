@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ingest.adapters.base import UsualLines
-from ingest.adapters.otlp import OtlpAdapter
+from ingest.adapters.base import Record, Span, UsualLines
+from ingest.adapters.otlp import ADAPTER, OtlpAdapter
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
+from ingest.reading.parsing import parse_line
 from ingest.settings import PrivacySettings
 from ingest.traces import plain_turns
+from ingest.traces.facts import payload_text
 from tests.ingest.ingest_support import rows, tables
 from tests.ingest.test_fast_reading import assert_same_store
 from tests.ingest.test_trace_assembly import batch, span
@@ -286,3 +290,30 @@ def test_what_tools_write_gives_the_same_tables(
     log = multiplied(shared_folder / "logs" / f"{name}.jsonl", tmp_path / "log.jsonl", 5)
     watched = assert_same_both_ways(log, tmp_path, monkeypatch)
     assert watched.usual > watched.left
+
+
+def read_in_full(line: bytes) -> list[Any]:
+    parsed = parse_line(line)
+    return [] if parsed.fault else list(ADAPTER.read([Record("log", 1, parsed.value)]))
+
+
+def as_compared(outcomes: list[Any]) -> list[str]:
+    spans = (outcome for outcome in outcomes if isinstance(outcome, Span))
+    rest = (repr(outcome) for outcome in outcomes if not isinstance(outcome, Span))
+    return sorted([*(f"{span[:2]} {span[3:6]} {payload_text(span.payload)}" for span in spans), *rest])
+
+
+@given(
+    seed=st.integers(0, 40),
+    at=st.floats(0, 1),
+    length=st.integers(0, 30),
+    put=st.one_of(st.binary(max_size=6), st.sampled_from([b"null", b'"', b"{}", b"[]", b"1", b'"x"', b"\\u0000"])),
+)
+def test_a_damaged_line_is_left_or_read_as_in_full(seed: int, at: float, length: int, put: bytes) -> None:
+    source = random.Random(seed)  # noqa: S311 - made-up traces
+    line = json.dumps(batch(*random_trace(source, 1, oddity=0.1), service__name="bot")).encode()
+    start = int(at * len(line))
+    line = line[:start] + put.replace(b"\n", b"") + line[start + length :]
+    found = ADAPTER.read_lines([line])
+    if not found.left:
+        assert as_compared([*found.spans, *found.rest]) == as_compared(read_in_full(line))

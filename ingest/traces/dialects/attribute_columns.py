@@ -22,7 +22,7 @@ class Value(Protocol):
     double_value: float | None
 
     def plain(self) -> Any:
-        """Return the value, whatever it is; raises ValueError for a number that is none."""
+        """Return the value, whatever it is."""
 
 
 class Attribute(Protocol):
@@ -71,9 +71,10 @@ class AttributeColumns:
             return self.nothing
         values = [attribute.value for attribute in self._columns[at]]
         written = [value and value.int_value for value in values]
-        if None in written:
+        try:
+            found = list(map(int, written))
+        except (TypeError, ValueError):  # none at all, or no number
             return [whole(value and value.plain()) for value in values]
-        found = list(map(int, written))
         return found if min(found) > -_EXACT and max(found) < _EXACT else list(map(whole, found))
 
     def numbers(self, at: int) -> Sequence[float | None]:
