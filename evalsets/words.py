@@ -16,8 +16,9 @@ _PLAIN_MARKS = str.maketrans(
     },
 )
 _CURRENCY = "$\u20ac\u00a3\u00a5\u20b9"
-# A run of digits and marks; what groups thousands in it is decided by `_plain_number`.
-_NUMBER_RUN = re.compile(r"\d+(?:[.,']\d+| \d{3}(?!\d))+")
+# A run of digits and marks; what groups thousands in it is decided by `_plain_number`. It begins with a digit that none
+# stands before: asked after the digit, so that the search for one stays quick.
+_NUMBER_RUN = re.compile(r"\d(?<!\d\d)\d*(?:[.,']\d+| \d{3}(?!\d))+")
 # A comma, apostrophe or space before exactly three digits groups thousands; so do several points, or points before a
 # decimal comma.
 _GROUPED = re.compile(
@@ -26,7 +27,7 @@ _GROUPED = re.compile(
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _EMPTY_FRACTION = re.compile(r"(\d+)\.0+")
 _CURRENCY_FIRST = re.compile(rf"([{_CURRENCY}])\s?(\d+(?:\.\d+)?)")
-_PADDED_AMOUNT = re.compile(rf"(\d+\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
+_PADDED_AMOUNT = re.compile(rf"(\d(?<!\d\d)\d*\.\d*[1-9])0+(?=\s?[%{_CURRENCY}])")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:per ?cent|prozent|pour ?cent|por ?ciento|por ?cento|procent|per ?cento)\b")
 _IN_PERCENT, _AFTER_AMOUNT = ("cent", "zent", "cient"), "%" + _CURRENCY
 """One of these stands in every text that the patterns above can change."""
