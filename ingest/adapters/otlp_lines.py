@@ -1,110 +1,19 @@
-"""Read OTLP JSON in the collector's own spelling straight into typed spans; other spellings are left to `otlp_json`."""
+"""Read lines of OTLP JSON in the collector's own spelling, spans of one shape together; others are left."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
-
-import msgspec
-import orjson
 
 from ingest.adapters.base import Outcome, Span, UsualLines
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
-from ingest.adapters.otlp_json import (
-    CANONICAL_TRACE_ID,
-    STATUS_CODES,
-    events_of,
-    known_hex_id,
-    links_of,
-    nanoseconds_of,
-    plain_value,
-    resource_of,
-    whole_number,
-)
+from ingest.adapters.otlp_json import CANONICAL_TRACE_ID, known_hex_id, nanoseconds_of
+from ingest.adapters.otlp_messages import UNUSUAL_ERRORS, UsualSpan, raw_span, spans_of
 from ingest.adapters.raw_spans import read_raw_span
 from ingest.traces.dialects.attribute_columns import Unusual
 from ingest.traces.dialects.openinference_columns import read_together
 from ingest.traces.dialects.openinference_shapes import Shape, shape_of
-from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.facts import LAST_NS, facts_of_columns
 
-
-class UsualValue(msgspec.Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
-    """The value of an attribute; one of its fields is set, or none."""
-
-    string_value: str | None = None
-    int_value: str | int | None = None
-    double_value: float | None = None
-    bool_value: bool | None = None
-    array_value: dict[str, Any] | None = None
-    kvlist_value: dict[str, Any] | None = None
-    bytes_value: str | None = None
-
-    def plain(self) -> Any:
-        """Return what is set as a plain value."""
-        if self.string_value is not None:
-            return self.string_value
-        if self.int_value is not None:
-            return whole_number(self.int_value)
-        if self.double_value is not None:
-            return self.double_value
-        if self.bool_value is not None:
-            return self.bool_value
-        for kind, held in (("arrayValue", self.array_value), ("kvlistValue", self.kvlist_value)):
-            if held is not None:
-                return plain_value({kind: held})
-        return None
-
-
-class UsualAttribute(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """One attribute of a span."""
-
-    key: str
-    value: UsualValue | None = None
-
-
-class _Status(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    code: int | str | None = None
-    message: str | None = None
-
-
-class UsualSpan(msgspec.Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
-    """One span as it stands in the line."""
-
-    trace_id: str
-    span_id: str
-    parent_span_id: str | None = None
-    name: str | None = None
-    start_time_unix_nano: str | int | None = None
-    end_time_unix_nano: str | int | None = None
-    attributes: list[UsualAttribute] | None = None
-    status: _Status | None = None
-    events: list[dict[str, Any]] | None = None
-    links: list[dict[str, Any]] | None = None
-    dropped_attributes_count: int | None = None
-    dropped_events_count: int | None = None
-    dropped_links_count: int | None = None
-    kind: int | str | None = None
-    flags: int | None = None
-    trace_state: str | None = None
-
-
-class _Scope(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    spans: list[UsualSpan]
-    scope: msgspec.Raw = msgspec.Raw(b"null")
-    schema_url: str | None = None
-
-
-class _Resource(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    scope_spans: list[_Scope]
-    resource: msgspec.Raw = msgspec.Raw(b"null")
-    schema_url: str | None = None
-
-
-class _Message(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    resource_spans: list[_Resource]
-
-
-_decode = msgspec.json.Decoder(_Message).decode
 _UNFAILED = (1, 0, None)
 _ID_SIZES = frozenset({0, 16, 32})
 _TIME_SIZES = frozenset({19})
@@ -146,14 +55,14 @@ class _Reading:
         spans: list[UsualSpan] = []
         alone: list[Outcome] = []
         try:
-            for span, resource in _spans_of(_decode(line)):
+            for span, resource in spans_of(line):
                 group = self._group_of(span, resource)
                 if group is None:
-                    alone.extend(read_raw_span(_raw_span(span, resource)))
+                    alone.extend(read_raw_span(raw_span(span, resource)))
                 else:
                     groups.append(group)
                     spans.append(span)
-        except (msgspec.DecodeError, *ODD_VALUE_ERRORS):
+        except (*UNUSUAL_ERRORS, *ODD_VALUE_ERRORS):
             return False
         for group, span in zip(groups, spans, strict=True):
             group.spans.append(span)
@@ -210,7 +119,7 @@ class _Reading:
             attributes = [span.attributes or () for span in spans]
             said = read_together(group.shape, group.kind, attributes, names, group.resource)
         except Unusual:
-            self._take_alone(made for span in spans for made in read_raw_span(_raw_span(span, group.resource)))
+            self._take_alone(made for span in spans for made in read_raw_span(raw_span(span, group.resource)))
             return []
         self.texts.update(said.texts)
         ends = _times([span.end_time_unix_nano for span in spans])
@@ -252,50 +161,6 @@ def _read_one_by_one(lines: Sequence[bytes]) -> UsualLines:
         out.rest.extend(found.rest)
         out.left.extend([at] if found.left else [])
     return out
-
-
-def _spans_of(message: _Message) -> Iterator[tuple[UsualSpan, dict[str, Any]]]:
-    for resource_spans in message.resource_spans:
-        resource = _resource_of(bytes(resource_spans.resource))
-        for scope in resource_spans.scope_spans:
-            _parsed(bytes(scope.scope))
-            for span in scope.spans:
-                yield span, resource
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: bytes) -> Any:
-    """Parse what is passed over, so that its faults are found all the same; it is the same in line after line."""
-    return orjson.loads(text)
-
-
-@lru_cache(maxsize=256)
-def _resource_of(text: bytes) -> dict[str, Any]:
-    return resource_of({"resource": _parsed(text)})
-
-
-def _raw_span(span: UsualSpan, resource: dict[str, Any]) -> RawSpan:
-    """Return the span as every dialect can read it; raises ValueError for a number that is none."""
-    status = span.status or _NO_STATUS
-    code = status.code or 0
-    return RawSpan(
-        known_hex_id(span.trace_id),
-        known_hex_id(span.span_id),
-        known_hex_id(span.parent_span_id or ""),
-        span.name or "",
-        nanoseconds_of(span.start_time_unix_nano),
-        nanoseconds_of(span.end_time_unix_nano),
-        code if isinstance(code, int) else STATUS_CODES.get(code, 0),
-        status.message or "",
-        {entry.key: entry.value and entry.value.plain() for entry in span.attributes or ()},
-        events_of(span.events),
-        links_of(span.links),
-        span.dropped_attributes_count or 0,
-        resource,
-    )
-
-
-_NO_STATUS = _Status()
 
 
 def _ids(written: list[str]) -> list[str]:

@@ -104,12 +104,15 @@ def _sum(numbers: Iterable[Any]) -> Any:
 
 
 def _first_of(columns: Iterable[_Column], size: int) -> _Column:
-    found: _Column = [None] * size
+    found: _Column | None = None
     for column in columns:
-        found = [known if known is not None else other for known, other in zip(found, column, strict=True)]
+        if found is None:
+            found = column
+        else:
+            found = [known if known is not None else other for known, other in zip(found, column, strict=True)]
         if None not in found:
-            break
-    return found
+            return found
+    return found if found is not None else [None] * size
 
 
 def _add(rows: StagedRows, group: _Group, traces: list[Trace], ids: list[str], source: str) -> None:
