@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from evalsets.errors import BadInputError
+from evalsets.languages import LANGUAGES
+from ingest.log_languages import LARGE, SAMPLED, languages_told_by
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values
@@ -118,7 +120,8 @@ def mine_on_spark(
         session.sql(f"SELECT {_COLUMNS}, interaction_id AS line FROM exported").createOrReplaceTempView(view)  # noqa: S608 - our own column names
     session.sql(_RETRIEVED_TEXTS).createOrReplaceTempView("retrieved_texts")
     total = exported.count()
-    what = plan(signals, queue, now=datetime.now(UTC), shares=shares_of(total, signals, queue))
+    shares = shares_of(total, signals, queue)
+    what = plan(signals, queue, now=datetime.now(UTC), shares=shares, languages=_languages(session, total))
     engine = SparkSignals(session, signals)
     find_hits(engine, what)
     late = f"UNION ALL SELECT {HIT_COLUMNS} FROM ({union_of(what.late)}) AS late" if what.late else ""  # noqa: S608 - our own SQL
@@ -126,6 +129,14 @@ def mine_on_spark(
     _write_best(session, target, queue)
     flagged = session.sql("SELECT count(DISTINCT interaction_id) FROM all_hits").first()[0]
     return SparkMining(total, flagged)
+
+
+def _languages(session: Any, total: int) -> tuple[str, ...]:
+    """Return the languages to look for refusals in: all, or in a large log those of a sample of answers."""
+    if total < LARGE:
+        return LANGUAGES
+    drawn = f"SELECT substr(answer, 1, 300) FROM exported ORDER BY xxhash64(interaction_id) LIMIT {SAMPLED}"  # noqa: S608 - our own numbers
+    return languages_told_by(row[0] for row in session.sql(drawn).collect())
 
 
 def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
@@ -141,6 +152,10 @@ def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
     sessions = _SESSIONS.format(context=int(queue.context_turns))
     for folder, select in ((HITS, best_hits), (CONTROLS, "SELECT * FROM controls"), (SESSIONS, sessions)):
         session.sql(select).write.mode("overwrite").parquet(f"{target.rstrip('/')}/{folder}")
+
+
+_LOCAL_MEMORY = "2g"
+"""Spark's own default, 1g, ended on 340,000 interactions in a session that had mined before."""
 
 
 def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
@@ -159,6 +174,7 @@ def start_spark(*, master: str = "", shuffle_partitions: int = 0) -> Any:
     builder = builder.config("spark.sql.maxPlanStringLength", "400")
     if master.startswith("local"):
         builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+        builder = builder.config("spark.driver.memory", _LOCAL_MEMORY)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if shuffle_partitions:
         builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions))
