@@ -23,6 +23,9 @@ MISSING_MARKERS = frozenset(
 _MISSING_NUMBERS = frozenset({"", "null", "none", "nan", "n/a", "na", "-", "--", "inf", "-inf", "infinity", "<na>"})
 _MONGO_KEYS = frozenset({"$oid", "$date", "$numberLong", "$numberInt", "$numberDouble", "$numberDecimal", "$uuid"})
 _LITERAL_LIMIT = 1_000_000
+_DEEPEST_MENDED = 200
+_HALVES = re.compile(r"\\u[dD][89a-fA-F]")
+"""What begins the escape of half a character."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _JS_DATE = re.compile(r"^[A-Z][a-z]{2} ([A-Z][a-z]{2} \d{1,2} \d{4} [\d:]{8}) GMT([+-]\d{4})")
 _EPOCH_TEXT = re.compile(r"^-?\d+(\.\d+)?([eE]\+?\d+)?$")
@@ -251,7 +254,13 @@ def parsed_list(value: Any) -> Any:
     try:
         return orjson.loads(value)
     except orjson.JSONDecodeError:
-        return _parsed_literal(value)
+        found = _parsed_literal(value)
+    return without_lone_surrogates(found)[0] if may_hold_halves(value) else found
+
+
+def may_hold_halves(written: str) -> bool:
+    """Return whether a text spells escapes of halves of characters, two of which make one."""
+    return bool(_HALVES.search(written))
 
 
 def _parsed_literal(value: str) -> Any:
@@ -266,3 +275,25 @@ def _parsed_literal(value: str) -> Any:
         return printed(value)
     except (ValueError, TypeError, OverflowError):
         return value
+
+
+def without_lone_surrogates(value: Any) -> tuple[Any, bool]:
+    """Return a value of JSON with halves of characters replaced, which no file can hold, and whether there were any."""
+    try:
+        orjson.dumps(value)
+    except (TypeError, orjson.JSONEncodeError, RecursionError):
+        mended = _mend(value, 0)
+        return mended, mended != value
+    return value, False
+
+
+def _mend(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if depth > _DEEPEST_MENDED:
+        return None
+    if isinstance(value, list):
+        return [_mend(entry, depth + 1) for entry in value]
+    if isinstance(value, dict):
+        return {_mend(key, depth + 1): _mend(entry, depth + 1) for key, entry in value.items()}
+    return value

@@ -83,7 +83,7 @@ def _of_questions(chosen: dict[str, LogField], records: list[dict[str, Any]]) ->
 def _asking_field(fields: list[LogField]) -> LogField | None:
     """Return the field whose texts end in a question mark most often, where many do."""
     texts = [field for field in fields if field.values and are_texts(field.values)]
-    shares = [sum(value.rstrip()[-1:] in _MARKS for value in field.values) / len(field.values) for field in texts]
+    shares = [sum(str(value).rstrip()[-1:] in _MARKS for value in field.values) / len(field.values) for field in texts]
     best = max(shares, default=0.0)
     return texts[shares.index(best)] if best >= _MANY else None
 

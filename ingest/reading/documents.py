@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from ingest.normalising import may_hold_halves, without_lone_surrogates
 from ingest.reading.parsing import unquoted
 
 _PIECE = 1 << 20
@@ -89,9 +90,17 @@ class Scanner:
                 return
             if end == len(self.buffer) and not isinstance(value, (dict, str)) and self._more():
                 continue
-            yield Entry(self.line, unquoted(value) if isinstance(value, str) else value)
+            yield self._entry(value, end)
             self._advance(end)
             return
+
+    def _entry(self, value: Any, end: int) -> Entry:
+        if isinstance(value, str):
+            value = unquoted(value)
+        if self.buffer.find("\\u", self.at, end) < 0 or not may_hold_halves(self.buffer[self.at : end]):
+            return Entry(self.line, value)
+        mended, is_changed = without_lone_surrogates(value)
+        return Entry(self.line, mended, flaw="lone surrogate" if is_changed else "")
 
     def _may_go_on(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated string") or error.pos >= len(self.buffer) - 16

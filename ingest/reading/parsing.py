@@ -2,17 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import orjson
 
-from ingest.normalising import parsed_list
+from ingest.normalising import parsed_list, without_lone_surrogates
 
 _BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:[{\[\"\]]|$)")
 _loads = orjson.loads
-_DEEPEST = 200
 
 
 class Parsed(NamedTuple):
@@ -99,7 +97,7 @@ def _parse_mended(raw: bytes, complaint: str) -> Parsed:
         return Parsed(fault="nested too deeply")
     except ValueError:
         return Parsed(fault=f"not JSON: {complaint}")
-    mended, changed = _without_lone_surrogates(value)
+    mended, changed = without_lone_surrogates(value)
     return Parsed(mended, flaw=flaw or ("lone surrogate" if changed else ""))
 
 
@@ -112,27 +110,3 @@ def _decoded(raw: bytes) -> tuple[str, str]:
 
 def _no_number(_name: str) -> None:
     return None
-
-
-def _without_lone_surrogates(value: Any) -> tuple[Any, bool]:
-    try:
-        orjson.dumps(value)
-    except (TypeError, orjson.JSONEncodeError, RecursionError):
-        mended = _mend(value, 0)
-        return mended, mended != value
-    return value, False
-
-
-def _mend(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    if depth > _DEEPEST:
-        return None
-    if isinstance(value, list):
-        return [_mend(entry, depth + 1) for entry in value]
-    if isinstance(value, dict):
-        return {_mend(key, depth + 1): _mend(entry, depth + 1) for key, entry in value.items()}
-    return value
-
-
-Parser = Callable[[bytes], Parsed]

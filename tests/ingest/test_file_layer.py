@@ -269,3 +269,15 @@ def test_a_split_line_without_its_end_is_quarantined_once(
     report = read(log[: log.rindex("\n")], tmp_path, store, app_mapping)
     assert (report.interactions.new, report.quarantined) == (7, 1)
     assert report.rejects[0].reason == "a line in pieces has no end"
+
+
+def test_half_a_character_is_mended_in_every_container(
+    tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    half = turn(1, reply="half \ud83d", sources=[{"chunk": "k\ud83d", "text": "t"}])
+    table = "request_id,query,reply,sources\nr2,why?,a,\"[{'chunk': 'k\\ud83d', 'text': 't'}]\"\n"
+    for log in (json.dumps([half]), json.dumps(half), pretty({"data": [half]}), table):
+        report = read(log, tmp_path, store, app_mapping)
+        assert (report.quarantined, report.made) == (0, 1)
+    assert rows(store, "SELECT DISTINCT answer FROM interactions ORDER BY 1") == [("a",), ("half \ufffd",)]
+    assert rows(store, "SELECT DISTINCT chunk_id FROM retrieved") == [("k\ufffd",)]

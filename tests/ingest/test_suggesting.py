@@ -123,7 +123,7 @@ def test_records_in_an_envelope_and_votes_in_words_are_seen(tmp_path: Path) -> N
 
 def test_one_odd_record_hides_no_field_and_votes_stand_in_their_own_section(tmp_path: Path) -> None:
     log: Records = [{"id": n, "query": q, "ts": "2026-11-02T08:00:00Z", "took_ms": 5} for n, q in TURNS * 2]
-    log += [{"id": 9, "query": "broken?", "ts": "never", "took_ms": "slow"}]
+    log += [{"id": 9, "query": "broken?", "ts": "never", "took_ms": "slow"}, {"id": 10, "query": ["parts?"]}]
     log += [{"event": "vote", "id": n, "thumb": "up", "ts": "2026-11-02T09:00:00Z"} for n in (1, 2)]
     written, _ = proposed(write_lines(tmp_path / "log", log))
     asked, votes = written.split("feedback:")
