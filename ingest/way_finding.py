@@ -23,6 +23,14 @@ _SURE_ENOUGH = 0.3
 _SURE_OF_ANY_LIST = 0.7
 """How sure a format must be of a list that stands under no usual name."""
 _LOOKED_AT = 40
+_PACKED = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save it as CSV",
+    b"BZh": "packed with bzip2: unpack it, or pack it with gzip or zstd",
+    b"\xfd7zXZ": "packed with xz: unpack it, or pack it with gzip or zstd",
+    b"ARROW1": "an Arrow file: write it as Parquet",
+    b"SQLite format 3": "a SQLite database: write its tables as CSV, Parquet or JSON",
+}
+"""How files of other makes begin, and what to do with them."""
 
 
 class Reach(NamedTuple):
@@ -58,6 +66,8 @@ class WayFinder:
 
     def find(self, found: Probe) -> FileWay | None:
         """Return how `found` is read, None when nothing recognises it."""
+        if self.mapping is not None and found.container == "binary":
+            return None
         if self.mapping is not None:
             digest = hashlib.sha256(self.mapping.model_dump_json().encode()).hexdigest()[:16]
             way = Way(f"mapping:{digest}", self.mapping, self.privacy, self.salt)
@@ -151,6 +161,10 @@ def way_digest(found: FileWay) -> str:
 def unrecognised(found: Probe) -> BadInputError:
     """Return the error for a file that nothing recognises, which says what to do."""
     name = found.file.name
+    head = found.sample[0] if found.container == "binary" and found.sample else b""
+    for mark, what in _PACKED.items():
+        if isinstance(head, bytes) and head.startswith(mark):
+            return BadInputError(f"{name!r} is {what}.")
     if found.container in ("text", "binary"):
         return BadInputError(f"{name!r} holds no records that can be read as JSON, CSV or Parquet ({found.container}).")
     keys = sorted({key for value in found.sample if isinstance(value, dict) for key in value})[:12]

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from evalsets.errors import BadInputError
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.ingest_report import IngestReport
 from ingest.loading import ingest
@@ -281,3 +282,19 @@ def test_half_a_character_is_mended_in_every_container(
         assert (report.quarantined, report.made) == (0, 1)
     assert rows(store, "SELECT DISTINCT answer FROM interactions ORDER BY 1") == [("a",), ("half \ufffd",)]
     assert rows(store, "SELECT DISTINCT chunk_id FROM retrieved") == [("k\ufffd",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04\x14\x00\x00\x00", "is a zip archive or an Excel workbook: unpack it, or save it as CSV."),
+        (b"SQLite format 3\x00\x10\x00", "is a SQLite database: write its tables as CSV, Parquet or JSON."),
+    ],
+)
+def test_a_file_of_another_make_says_what_to_do_with_it(
+    content: bytes, said: str, tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    (tmp_path / "log").write_bytes(content)
+    for mapping in (app_mapping, None):
+        with pytest.raises(BadInputError, match=said):
+            ingest([tmp_path / "log"], store=store, mapping=mapping, workers=1)
