@@ -1,27 +1,25 @@
 """Gives a probed file as blocks of records: line files in parts that processes can share, the rest piece by piece."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ingest.adapters.base import Caution, Reject
-from ingest.reading.compression import FRAMED_ZSTD, STREAM_FAULTS, iter_frames, open_file
-from ingest.reading.documents import Entry, iter_entries
+from ingest.reading.compression import STREAM_FAULTS, open_file
+from ingest.reading.documents import Entry
 from ingest.reading.encodings import as_utf8
-from ingest.reading.envelopes import can_stream, records_at, streamed
+from ingest.reading.entries import RAW_KEPT, entries_of
+from ingest.reading.envelopes import can_stream, records_at
 from ingest.reading.parsing import Parsed, parse_line
-from ingest.reading.probing import Probe, message_values
+from ingest.reading.probing import Probe
 from ingest.reading.split_lines import PIECE, end_of_record, joined, spans_of_parts, whole_until
-from ingest.reading.tables import iter_csv, iter_parquet, iter_rows
 from ingest.reading.wrappers import is_piece, line_of
 from ingest.staging import Block
 
 PART_BYTES = 2 << 20
 _PIECE_BYTES = 1 << 19
 _ENTRIES_PER_BLOCK = 2000
-_RAW_KEPT = 1 << 16
 _NO_RECORD = "log text without a record"
 
 
@@ -178,7 +176,7 @@ def _note(parsed: Parsed, part: LinePart, number: int, line: bytes, out: ReadBlo
     elif parsed.is_text and part.has_prefixes:
         out.skips[_NO_RECORD] += 1
     else:
-        out.rejects.append(Reject(part.file, number, parsed.fault, line[:_RAW_KEPT].decode("utf-8", "replace")))
+        out.rejects.append(Reject(part.file, number, parsed.fault, line[:RAW_KEPT].decode("utf-8", "replace")))
 
 
 def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:
@@ -225,7 +223,7 @@ def _unwrapped(key: str, block: Block, part: LinePart, out: ReadBlock) -> Block:
                 raws.append(text)
     for begun in pending.values():
         out.skips[PIECE] -= 1
-        out.rejects.append(Reject(part.file, begun.line, "a line in pieces has no end", begun.value[:_RAW_KEPT]))
+        out.rejects.append(Reject(part.file, begun.line, "a line in pieces has no end", begun.value[:RAW_KEPT]))
     return Block(block.file, lines, values, raws)
 
 
@@ -257,7 +255,7 @@ def whole_blocks(found: Probe, *, records: str = "", unwrap: str | None = None) 
         out = ReadBlock(Block(part.file, [], [], []), 0, Counter(), [], [])
         for entry in group:
             if entry.fault:
-                out.rejects.append(Reject(part.file, entry.line, entry.fault, entry.raw[:_RAW_KEPT]))
+                out.rejects.append(Reject(part.file, entry.line, entry.fault, entry.raw[:RAW_KEPT]))
             else:
                 out.block.lines.append(entry.line)
                 out.block.values.append(entry.value)
@@ -270,12 +268,12 @@ def whole_blocks(found: Probe, *, records: str = "", unwrap: str | None = None) 
 
 def _spread_entries(found: Probe, place: str) -> Iterator[Entry]:
     if found.is_begun and can_stream(place):
-        yield from _entries(found, place)
+        yield from entries_of(found, place)
         return
     if not place:
-        yield from _entries(found)
+        yield from entries_of(found)
         return
-    for entry in _entries(found):
+    for entry in entries_of(found):
         inner = None if entry.fault else records_at(place, entry.value)
         if inner is None:
             yield entry
@@ -292,54 +290,3 @@ def _grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
             group = []
     if group:
         yield group
-
-
-def _entries(found: Probe, place: str = "") -> Iterator[Entry]:
-    if found.container == "empty":
-        return
-    if found.container == "parquet":
-        yield from _parquet_entries(found)
-        return
-    last = 0
-    try:
-        with open_file(found.file.path).stream as raw:
-            for entry in _stream_entries(found, raw, place):
-                last = entry.line
-                yield entry
-    except STREAM_FAULTS as error:
-        yield Entry(last + 1, fault=f"the file cannot be read on: {error}")
-
-
-def _stream_entries(found: Probe, raw: BinaryIO, place: str) -> Iterator[Entry]:
-    if place:
-        yield from streamed(place, as_utf8(raw, found.encoding))
-    elif found.container == "frames":
-        for number, message in enumerate(iter_frames(raw, is_zstd=found.compression == FRAMED_ZSTD), 1):
-            yield from (Entry(number, value) for value in message_values(message))
-    elif found.container == "binary":
-        yield Entry(1, raw.read())
-    elif found.container == "csv":
-        yield from iter_csv(as_utf8(raw, found.encoding), found.delimiter)
-    elif found.container == "rows":
-        yield from iter_rows(as_utf8(raw, found.encoding))
-    elif found.container == "text":
-        yield from _text_entries(as_utf8(raw, found.encoding))
-    else:
-        yield from iter_entries(as_utf8(raw, found.encoding))
-
-
-def _text_entries(stream: BinaryIO) -> Iterator[Entry]:
-    """Yield the lines of a file in which nothing looked like a record, each told of by itself."""
-    for number, line in enumerate(stream, 1):
-        if line.strip():
-            parsed = parse_line(line)
-            yield Entry(number, parsed.value, parsed.fault, line[:_RAW_KEPT].decode("utf-8", "replace"))
-
-
-def _parquet_entries(found: Probe) -> Iterator[Entry]:
-    import pyarrow as pa
-
-    try:
-        yield from iter_parquet(found.file.path)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        yield Entry(1, fault=f"not readable as Parquet: {re.sub(r'[^ -~]', '?', str(error))[:200]}")
