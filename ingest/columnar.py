@@ -58,6 +58,16 @@ class Tables(NamedTuple):
         """How many interactions there are."""
         return int(self.interactions.num_rows)
 
+    def split(self, at: int) -> tuple["Tables", "Tables"]:
+        """Return the first `at` interactions with all else that stands beside the links, and the others."""
+        rows = self.links["row"]
+        is_first = pa.compute.less(rows, pa.scalar(at, pa.int32()))
+        moved = self.links.set_column(0, "row", pa.compute.subtract(rows, pa.scalar(at, pa.int32())))
+        links = moved.filter(pa.compute.invert(is_first))
+        first = self._replace(interactions=self.interactions.slice(0, at), links=self.links.filter(is_first))
+        nothing = (table.slice(0, 0) for table in self[2:])
+        return first, Tables(self.interactions.slice(at), links, *nothing)
+
 
 def as_tables(rows: StagedRows) -> Tables:
     """Convert staged rows; texts that are no Unicode are mended, whole numbers beyond 64 bit become missing."""

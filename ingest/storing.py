@@ -23,7 +23,9 @@ from ingest.span_staging import StagedTraces, take_traces
 from ingest.way_finding import FileWay
 
 GROUP_BYTES = 100 << 20
-"""What a transaction gathers: a few hundred thousand rows, which DuckDB compresses on all cores and as they come."""
+"""What a transaction gathers, about: more than the rows that DuckDB compresses together."""
+_ROW_GROUP = 122_880
+"""Rows that DuckDB compresses together; others are compressed last in a transaction, and again when they fit others."""
 _WEIGHT_OF_TRACES = 2
 """Long texts, of which the store keeps copies until they are committed, weigh more than rows of short values."""
 _GROUP_REJECTS = 5_000
@@ -81,7 +83,7 @@ class GroupWriter:
         self.votes = 0
         self.spans_new = 0
         self._group = _Group.empty()
-        self._bytes = 0
+        self._bytes = self._rows = 0
         self._thread = ThreadPoolExecutor(1)
         self._writing: Future[_Written] | None = None
 
@@ -98,6 +100,7 @@ class GroupWriter:
         group = self._group
         group.tables.append(block.tables)
         self._bytes += sum(table.nbytes for table in block.tables)
+        self._rows += block.tables.size
         if way is not None:
             adapter = way.way.adapter
             family = adapter if way.way.mapping else family_of(adapter)
@@ -108,8 +111,11 @@ class GroupWriter:
             group.rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
             if way.way.mapping is not None and block.traces.num_rows:
                 group.mappings[adapter] = way.way.mapping
-        if self._bytes > GROUP_BYTES or len(group.rejects) > _GROUP_REJECTS:
+        if self._bytes > GROUP_BYTES or len(group.rejects) > _GROUP_REJECTS or self._has_row_groups():
             self._hand_over()
+
+    def _has_row_groups(self) -> bool:
+        return self._rows >= _ROW_GROUP and self._bytes * 2 > GROUP_BYTES
 
     def add_assembled(self, block: StagedBlock) -> None:
         """Gather interactions put together from staged spans; `write` stores them."""
@@ -123,10 +129,32 @@ class GroupWriter:
     def _hand_over(self) -> None:
         """Have what is gathered written on the thread, once the group before it is."""
         self.wait()
-        self._writing = self._thread.submit(self._stored, self._taken())
+        self._writing = self._thread.submit(self._stored, self._whole_row_groups())
+
+    def _whole_row_groups(self) -> _Group:
+        """Take as many rows as fill whole row groups and leave the others for the next time; all when there are few."""
+        group = self._taken()
+        rows = sum(tables.size for tables in group.tables)
+        left = rows % _ROW_GROUP if rows >= _ROW_GROUP and not group.traces else 0
+        later: list[Tables] = []
+        while left:
+            last = group.tables.pop()
+            if last.size > left:
+                first, last = last.split(last.size - left)
+                group.tables.append(first)
+            later.insert(0, last)
+            left -= last.size
+        if not later:
+            return group
+        # A file is noted with its last rows.
+        self._group = _Group(later, [], [], group.files, {})
+        self._bytes = sum(table.nbytes for tables in later for table in tables)
+        self._rows = rows % _ROW_GROUP
+        return group._replace(files=[])
 
     def _taken(self) -> _Group:
-        group, self._group, self._bytes = self._group, _Group.empty(), 0
+        group, self._group = self._group, _Group.empty()
+        self._bytes = self._rows = 0
         return group
 
     def wait(self) -> None:
