@@ -49,7 +49,7 @@ def test_an_ingest_of_small_groups_that_ends_anywhere_completes_to_the_same_tabl
     ingest([logs], store=whole, mapping=app_mapping)
     monkeypatch.setattr(storing, "_ROW_GROUP", ROW_GROUP)
     monkeypatch.setattr(storing, "GROUP_BYTES", 2000)
-    for most in range(4):
+    for most in range(3):
         sizes: list[int] = []
 
         def merge_some(
