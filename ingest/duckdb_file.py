@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from evalsets.errors import ErrataError
-from ingest.warm_files import ask_for, stay_warm
+from ingest.warm_files import ask_for, let_go, stay_warm
 
 DEFAULT_WAIT_S = 10.0
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
@@ -40,6 +40,8 @@ def unit_of_work(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
+    if is_new:
+        let_go(path)
     connection = _connect_with_backoff(path, wait_s=wait_s, memory_limit=memory_limit)
     try:
         connection.execute("SET TimeZone = 'UTC'")

@@ -50,6 +50,13 @@ def let_all_go() -> None:
             _let_go(path)
 
 
+def let_go(path: Path) -> None:
+    """Close `path` if it is kept open, as when it was deleted behind the engine's back."""
+    with _warmth.lock:
+        if path in _warmth.held:
+            _let_go(path)
+
+
 def stay_warm(path: Path, *, memory_limit: str) -> None:
     """Keep `path` open beyond the unit of work that has it open now, where that is turned on."""
     if not _warmth.is_on:

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ingest.adapters.mapping_file import parse_mapping
 from ingest.adapters.mapping_paths import compile_path
 from ingest.adapters.phoenix import ADAPTER as PHOENIX
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.traces.identity import moment_of, nanoseconds
+from ingest.warm_files import keep_files_warm, let_all_go
 from tests.ingest.ingest_support import rows, write_lines
 from tests.ingest.span_reading import read_values
 
@@ -122,12 +125,22 @@ def test_a_number_too_large_to_be_exact_is_kept_as_near_as_can_be(tmp_path: Path
     assert rows(store, "SELECT latency_ms FROM interactions ORDER BY 1") == [(-1e18,), (12.0,)]
 
 
-def test_a_log_store_that_was_deleted_is_made_anew(tmp_path: Path, store: LogStore) -> None:
+@pytest.mark.parametrize("is_warm", [False, True], ids=["closed", "kept open"])
+def test_a_log_store_that_was_deleted_is_made_anew(
+    is_warm: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+    store: LogStore,
+) -> None:
     mapping = parse_mapping("source: s\ninteractions: {id: id, question: q}\n", "a test")
-    for _ in range(3):  # a file made anew may get the inode of the deleted one
-        ingest([write_lines(tmp_path / "log", [{"id": "1", "q": "q?"}])], store=store, mapping=mapping, workers=1)
-        assert rows(store, "SELECT count(*) FROM interactions") == [(1,)]
-        store.path.unlink()
+    if is_warm:
+        keep_files_warm()
+    try:
+        for _ in range(3):  # a file made anew may get the inode of the deleted one
+            ingest([write_lines(tmp_path / "log", [{"id": "1", "q": "q?"}])], store=store, mapping=mapping, workers=1)
+            assert rows(store, "SELECT count(*) FROM interactions") == [(1,)]
+            store.path.unlink()
+    finally:
+        let_all_go()
 
 
 def test_conversations_of_one_session_stand_side_by_side_and_one_that_grew_is_the_same(
