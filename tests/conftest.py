@@ -1,8 +1,11 @@
 """Fixtures that every test folder shares."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ingest.warm_files import let_all_go
 
 SHARED_FOLDER = Path(__file__).resolve().parents[2] / "shared"
 
@@ -13,3 +16,10 @@ def shared_folder() -> Path:
     if not SHARED_FOLDER.is_dir():
         pytest.skip("the public sample folder is not beside this checkout")
     return SHARED_FOLDER
+
+
+@pytest.fixture(autouse=True)
+def _no_file_kept_open_after_a_test() -> Iterator[None]:
+    """The script of the app keeps files open between units of work, which the next test must not inherit."""
+    yield
+    let_all_go()
