@@ -12,12 +12,14 @@ from pathlib import Path
 import duckdb
 
 from evalsets.errors import ErrataError
+from ingest.torn_blocks import TornBlock, put_checksum, read_contents, torn_block
 from ingest.warm_files import ask_for, let_go, stay_warm
 
 DEFAULT_WAIT_S = 10.0
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
 _migrated: set[tuple[str, int]] = set()
 _migrating = threading.Lock()
+_opening = threading.Lock()
 
 
 class FileBusyError(ErrataError):
@@ -48,6 +50,12 @@ def unit_of_work(
         _migrate_once(connection, path, migrations, is_new=is_new)
         stay_warm(path, memory_limit=memory_limit)
         yield connection
+    except duckdb.Error as error:
+        if torn_block(error) is None:
+            raise
+        raise ErrataError(
+            f"{path} is damaged: {error}. Restore it from a backup, or move it away to start afresh."
+        ) from error
     finally:
         connection.close()
 
@@ -57,8 +65,9 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
     delay_s = 0.005
     while True:
         try:
-            return duckdb.connect(str(path), config={"memory_limit": memory_limit})
-        except duckdb.IOException as error:
+            with _opening:
+                return _opened(path, memory_limit)
+        except duckdb.Error as error:
             holder = _HOLDER.search(str(error))
             if holder is None:
                 raise ErrataError(
@@ -74,12 +83,45 @@ def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> du
         delay_s = min(delay_s * 1.6, 0.25)
 
 
+def _opened(path: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:
+    """Open the file, and mend what a kill in the middle of a checkpoint left of its table of contents."""
+    mended: list[TornBlock] = []
+    while True:
+        try:
+            return _looked_through(path, memory_limit)
+        except duckdb.Error as error:
+            torn = torn_block(error)
+            if torn is None or torn in mended or not put_checksum(path, torn):
+                for block in reversed(mended):
+                    put_checksum(path, block.undone())
+                raise
+            mended.append(torn)
+
+
+def _looked_through(path: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:
+    key = _identity(path) if path.exists() else None
+    # The engine deletes the log of a file that it closes; the first time this process opens it, one tells of a kill.
+    was_killed = key is not None and key not in _migrated and path.with_name(f"{path.name}.wal").exists()
+    connection = duckdb.connect(str(path), config={"memory_limit": memory_limit})
+    if was_killed:
+        try:
+            read_contents(connection)
+        except duckdb.Error:
+            connection.close()
+            raise
+    return connection
+
+
 def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Traversable, *, is_new: bool) -> None:
-    key = (str(path.resolve()), path.stat().st_ino)
+    key = _identity(path)
     with _migrating:
         if is_new or key not in _migrated:  # a file made anew may get the number of the one that was deleted
             _apply_pending_migrations(connection, migrations)
             _migrated.add(key)
+
+
+def _identity(path: Path) -> tuple[str, int]:
+    return str(path.resolve()), path.stat().st_ino
 
 
 def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, migrations: Traversable) -> None:
