@@ -14,8 +14,9 @@ from evalsets.errors import BadInputError
 from ingest.normalising import instant, text
 from ingest.reading.blocks import line_parts, read_part, whole_blocks
 from ingest.reading.envelopes import usual_place
-from ingest.reading.probing import probe
+from ingest.reading.probing import Probe, probe
 from ingest.reading.sources import SourceFile, find_files
+from ingest.reading.unwrapping import Layers
 
 _TEXT_SUFFIXES = {".md", ".markdown", ".mdx", ".txt", ".rst"}
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$|^(?P<line>[^\n]+)\n(?:=+|-{3,})\s*$", re.MULTILINE)
@@ -146,7 +147,7 @@ def _records(file: SourceFile, report: CorpusReport) -> Iterator[FoundChunk]:
     blocks = (
         map(read_part, line_parts(seen))
         if seen.container == "lines"
-        else whole_blocks(seen, records=usual_place(seen.sample[0]) if seen.is_one_document and seen.sample else "")
+        else whole_blocks(seen, layers=_layers(seen))
     )
     positions: dict[str, int] = {}
     first_line = 0
@@ -161,6 +162,10 @@ def _records(file: SourceFile, report: CorpusReport) -> Iterator[FoundChunk]:
             else:
                 yield chunk
         first_line += read.lines
+
+
+def _layers(seen: Probe) -> Layers:
+    return Layers(records=usual_place(seen.sample[0]) if seen.is_one_document and seen.sample else "")
 
 
 def _reject(report: CorpusReport, file: str, line: int, reason: str) -> None:

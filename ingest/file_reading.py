@@ -37,10 +37,10 @@ class FileReader:
         """Yield the blocks of a file of `size` bytes in order."""
         pool = self._readers(way.way)
         if found.container != "lines":
-            for block in whole_blocks(found, records=way.records, unwrap=way.unwrap):
+            for block in whole_blocks(found, layers=way.layers):
                 yield SizedBlock(pool.here.read(block), 0)
             return
-        parts = partial(line_parts, found, records=way.records, unwrap=way.unwrap)
+        parts = partial(line_parts, found, layers=way.layers)
         slow = partial(pool.read_parts, many=size > _MANY_BYTES)
         if job := _fast_job(found, way, size):
             slices = parts(part_bytes=SLICE_BYTES)
@@ -56,8 +56,8 @@ class FileReader:
 
 def _fast_job(found: Probe, way: FileWay, size: int) -> FastJob | None:
     mapping = _mapping_of(way.way)
-    is_wrapped = way.records or way.unwrap
-    return fast_job(mapping, found, way.way) if mapping and not is_wrapped and size >= FAST_BYTES else None
+    is_fast = mapping is not None and way.layers.are_none and size >= FAST_BYTES
+    return fast_job(mapping, found, way.way) if mapping is not None and is_fast else None
 
 
 def _mapping_of(way: Way) -> MappingFile | None:

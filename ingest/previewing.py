@@ -118,8 +118,8 @@ def _preview_of(group: list[_Readable], rows: int) -> Preview:
 def _blocks(each: _Readable) -> Iterator[ReadBlock]:
     found, way = each
     if found.container != "lines":
-        return whole_blocks(found, records=way.records, unwrap=way.unwrap)
-    parts = line_parts(found, records=way.records, unwrap=way.unwrap, part_bytes=_PART_BYTES)
+        return whole_blocks(found, layers=way.layers)
+    parts = line_parts(found, layers=way.layers, part_bytes=_PART_BYTES)
     return map(read_part, parts)
 
 

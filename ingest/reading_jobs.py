@@ -92,7 +92,7 @@ class RowReader:
 
     def read_lines(self, part: LinePart) -> StagedBlock:
         """Stage one part of a line file, for adapters a piece at a time: what is parsed stays near the processor."""
-        if self.mapping is not None or part.unwrap:
+        if self.mapping is not None or part.layers.outer or part.layers.unwrap:
             return self.read(read_part(part))
         rows, usual = StagedRows(), list[Span]()
         for piece in line_pieces(part):
@@ -103,7 +103,7 @@ class RowReader:
 
     def _read_piece(self, piece: LinePart, rows: StagedRows, usual: list[Span]) -> ReadBlock:
         """Read a piece; the spans of usual lines, where the format has such, go straight to `usual`."""
-        if self._read_lines is None or piece.records or (piece.content or b"").startswith(CUT_OFF):
+        if self._read_lines is None or piece.layers.records or (piece.content or b"").startswith(CUT_OFF):
             return read_part(piece)
         return read_usual_lines(piece, self._read_lines, rows, usual)
 

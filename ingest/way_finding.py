@@ -1,28 +1,29 @@
 """Decides how a file is read: through the mapping or format that was named, else by what recognises its records."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from evalsets.errors import BadInputError
 from ingest.adapters import detect, get_adapter
 from ingest.adapters.mapping import MappingAdapter
 from ingest.adapters.mapping_file import MappingFile
+from ingest.adapters.mapping_keys import keys_read
 from ingest.adapters.mapping_paths import compile_path
 from ingest.privacy import Redactor
-from ingest.reading.envelopes import SURE_FRAMES, Reading, each_of, readings
+from ingest.reading.envelopes import SURE_FRAMES
 from ingest.reading.probing import Probe
-from ingest.reading.wrappers import wrapper_of
+from ingest.reading.reaches import Reach, likely_reaches, possible_reaches
+from ingest.reading.unwrapping import Layers
 from ingest.reading_jobs import Way
 from ingest.settings import PrivacySettings
 from ingest.staging import as_json
 
-READER_VERSION = 2
+READER_VERSION = 3
 """Raise it when the same bytes would be read differently, so that files are read again."""
 _SURE_ENOUGH = 0.3
 _SURE_OF_ANY_LIST = 0.7
 """How sure a format must be of a list that stands under no usual name."""
-_LOOKED_AT = 40
 _PACKED = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save it as CSV",
     b"BZh": "packed with bzip2: unpack it, or pack it with gzip or zstd",
@@ -33,24 +34,12 @@ _PACKED = {
 """How files of other makes begin, and what to do with them."""
 
 
-class Reach(NamedTuple):
-    """How the records of a file are reached, and the first of them."""
-
-    records: str
-    """Their place in each value of the file, as `ingest.reading.envelopes` names it; empty: the values are they."""
-    unwrap: str
-    """The key of a wrapper that holds the record."""
-    values: list[Any]
-    is_usual: bool = True
-
-
 class FileWay(NamedTuple):
     """How one file is read."""
 
     way: Way
     format: str
-    records: str
-    unwrap: str
+    layers: Layers
 
 
 class WayFinder:
@@ -71,71 +60,61 @@ class WayFinder:
         if self.mapping is not None:
             digest = hashlib.sha256(self.mapping.model_dump_json().encode()).hexdigest()[:16]
             way = Way(f"mapping:{digest}", self.mapping, self.privacy, self.salt)
-            reach = _reach_of_mapping(self.mapping, found)
-            return FileWay(way, self.mapping.source, reach.records, reach.unwrap)
+            return FileWay(way, self.mapping.source, _layers_of_mapping(self.mapping, found))
         if self.named:
             return self._by_adapter(self.named, found)
-        best: tuple[float, str, Reach] | None = None
-        for reach in _reaches(found):
-            detections = detect(reach.values)
-            sure = detections[0].confidence if detections else 0.0
-            enough = _SURE_ENOUGH if reach.is_usual else _SURE_OF_ANY_LIST
-            if sure >= enough and (best is None or sure > best[0]):
-                best = (sure, detections[0].name, reach)
-        return None if best is None else self._by_adapter(best[1], found, best[2])
+        best = _surest(likely_reaches(found)) or _surest(possible_reaches(found))
+        return None if best is None else self._by_adapter(best.name, found, best.reach)
 
     def _by_adapter(self, name: str, found: Probe, reach: Reach | None = None) -> FileWay:
         adapter = get_adapter(name)
         way = Way(name, None, self.privacy, self.salt)
         if reach is None and isinstance(adapter, MappingAdapter):
-            reach = _reach_of_mapping(adapter.mapping, found)
+            return FileWay(way, name, _layers_of_mapping(adapter.mapping, found))
         if reach is None:
-            reaches = list(_reaches(found))
-            reach = max(reaches, key=lambda reach: adapter.detects(reach.values), default=Reach("", "", []))
-        return FileWay(way, name, reach.records, reach.unwrap)
+            reach = max(
+                likely_reaches(found),
+                key=lambda reach: adapter.detects(reach.values),
+                default=Reach(Layers(), []),
+            )
+        keep = keys_read(adapter.mapping) if isinstance(adapter, MappingAdapter) else frozenset[str]()
+        return FileWay(way, name, reach.layers._replace(keep=keep))
 
     def assembly_way(self, adapter: str, mapping: MappingFile | None) -> Way:
         """Return the way to put staged spans together, whoever staged them."""
         return Way(adapter, mapping, self.privacy, self.salt)
 
 
-def _reaches(found: Probe) -> Iterator[Reach]:
-    """Yield the ways to reach records in a file: data frames, then the plainest way, then lists inside its values."""
-    inner: list[Reading] = []
-    if found.container in ("lines", "documents"):  # the first page may be empty
-        inner = next((lists for value in found.values if (lists := list(readings(value)))), [])
-    yield from (Reach(reading.place, "", reading.records[:_LOOKED_AT]) for reading in inner if reading.is_frame)
-    if found.is_large:
-        for reading in inner:
-            if (each := each_of(reading)) is not None:
-                yield Reach(each.place, "", each.records[:_LOOKED_AT], is_usual=False)
-            yield from _reaches_inside(found, reading)
-    if found.wrapper is not None:
-        yield Reach("", found.wrapper.key, found.wrapper.values)
-    yield Reach("", "", found.sample)
-    for reading in inner:
-        if not reading.is_frame:
-            yield from _reaches_inside(found, reading)
+class _Sure(NamedTuple):
+    confidence: float
+    name: str
+    reach: Reach
 
 
-def _reaches_inside(found: Probe, reading: Reading) -> Iterator[Reach]:
-    records = reading.records[:_LOOKED_AT]
-    if found.container == "lines":  # there a wrapper is around the envelope
-        yield Reach(reading.place, found.unwrap, records, reading.is_usual)
-        return
-    wrapper = wrapper_of(records)
-    if wrapper is not None:
-        yield Reach(reading.place, wrapper.key, wrapper.values, reading.is_usual)
-    yield Reach(reading.place, "", records, reading.is_usual)
+def _surest(reaches: Iterable[Reach]) -> _Sure | None:
+    """Return the format that is surest of the records on one of the ways, None when none is sure enough."""
+    best: _Sure | None = None
+    for reach in reaches:
+        detections = detect(reach.values)
+        sure = detections[0].confidence if detections else 0.0
+        enough = _SURE_ENOUGH if reach.is_usual else _SURE_OF_ANY_LIST
+        if sure >= enough and (best is None or sure > best.confidence):
+            best = _Sure(sure, detections[0].name, reach)
+    return best
 
 
-def _reach_of_mapping(mapping: MappingFile, found: Probe) -> Reach:
+def _layers_of_mapping(mapping: MappingFile, found: Probe) -> Layers:
     """Return the plainest way to records that the paths of a mapping lead into, as far as it does not say it itself."""
+    keep = keys_read(mapping)
     if mapping.records or mapping.unwrap:
-        return Reach(mapping.records, mapping.unwrap or found.unwrap, [])
-    reaches = list(_reaches(found))
-    unsure = next(reach for reach in reaches if reach.records in SURE_FRAMES or not reach.records)
-    return next((reach for reach in reaches if _leads_into(mapping, reach.values)), unsure)
+        unwrap = mapping.unwrap or found.unwrap
+        is_inside = found.container != "lines" or not mapping.records
+        return Layers("" if is_inside else unwrap, mapping.records, unwrap if is_inside else "", keep)
+    reaches = list(likely_reaches(found))
+    likely = next((reach for reach in reaches if _leads_into(mapping, reach.values)), None)
+    possible = likely or next((reach for reach in possible_reaches(found) if _leads_into(mapping, reach.values)), None)
+    unsure = (reach for reach in reaches if reach.layers.records in SURE_FRAMES or not reach.layers.records)
+    return (possible or next(unsure)).layers._replace(keep=keep)
 
 
 def _leads_into(mapping: MappingFile, values: list[Any]) -> bool:
@@ -155,7 +134,7 @@ def way_digest(found: FileWay) -> str:
     """Return a digest of everything that decides what the same bytes are made into."""
     mapping = found.way.mapping.model_dump_json() if found.way.mapping else ""
     parts = [READER_VERSION, found.way.adapter, mapping, found.way.privacy.model_dump_json()]
-    return hashlib.sha256(as_json([*parts, found.records, found.unwrap]).encode()).hexdigest()[:32]
+    return hashlib.sha256(as_json([*parts, *found.layers[:3]]).encode()).hexdigest()[:32]
 
 
 def unrecognised(found: Probe) -> BadInputError:

@@ -3,24 +3,23 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from ingest.adapters.base import Caution, Reject
 from ingest.reading.compression import STREAM_FAULTS, open_file
 from ingest.reading.documents import Entry
 from ingest.reading.encodings import as_utf8
-from ingest.reading.entries import RAW_KEPT, entries_of
+from ingest.reading.entries import entries_of
 from ingest.reading.envelopes import can_stream, records_at
-from ingest.reading.parsing import Parsed, parse_line
+from ingest.reading.parsing import parse_line
 from ingest.reading.probing import Probe
 from ingest.reading.split_lines import PIECE, end_of_record, joined, spans_of_parts, whole_until
-from ingest.reading.wrappers import is_piece, line_of
+from ingest.reading.unwrapping import RAW_KEPT, Account, Layers, taken_out
 from ingest.staging import Block
 
 PART_BYTES = 2 << 20
 _PIECE_BYTES = 1 << 19
 _ENTRIES_PER_BLOCK = 2000
-_NO_RECORD = "log text without a record"
 
 
 class LinePart(NamedTuple):
@@ -31,8 +30,7 @@ class LinePart(NamedTuple):
     offset: int
     length: int
     content: bytes | None
-    unwrap: str
-    records: str
+    layers: Layers
     has_prefixes: bool
     partitions: dict[str, str]
 
@@ -52,26 +50,17 @@ class ReadBlock(NamedTuple):
         """How many records were read, whatever became of them."""
         return len(self.block.values) + sum(self.skips.values()) + len(self.rejects)
 
+    def account(self, file: str) -> Account:
+        """Return where to say what is wrong with the records of `file`."""
+        return Account(file, self.skips, self.rejects, self.cautions)
 
-def line_parts(
-    found: Probe, *, records: str = "", unwrap: str | None = None, part_bytes: int = PART_BYTES
-) -> Iterator[LinePart]:
+
+def line_parts(found: Probe, *, layers: Layers | None = None, part_bytes: int = PART_BYTES) -> Iterator[LinePart]:
     """Yield the parts of a line file, in order, each of whole lines.
 
-    `unwrap` is the key of a wrapper that holds the record (default: the one that the file's first records tell),
-    `records` the place of the records in what is then a line.
+    `layers` is what is around the records in the values of the file (default: the wrapper that its first records tell).
     """
-    base = LinePart(
-        found.file.name,
-        str(found.file.path),
-        0,
-        0,
-        None,
-        found.unwrap if unwrap is None else unwrap,
-        records,
-        found.has_prefixes,
-        found.file.partitions,
-    )
+    base = _base(found, layers)
     if found.is_plain:
         size = found.file.path.stat().st_size
         with found.file.path.open("rb") as stream:
@@ -82,6 +71,12 @@ def line_parts(
     with open_file(found.file.path).stream as raw:
         for content in _whole_lines(as_utf8(raw, found.encoding), part_bytes, may_split=found.has_prefixes):
             yield base._replace(content=content)
+
+
+def _base(found: Probe, layers: Layers | None) -> LinePart:
+    layers = Layers(unwrap=found.unwrap) if layers is None else layers
+    path = str(found.file.path)
+    return LinePart(found.file.name, path, 0, 0, None, layers, found.has_prefixes, found.file.partitions)
 
 
 def _whole_lines(stream: BinaryIO, part_bytes: int, *, may_split: bool) -> Iterator[bytes]:
@@ -124,13 +119,13 @@ def read_part(part: LinePart) -> ReadBlock:
         lines, pieces = joined(lines)
         out.skips.update({PIECE: pieces} if pieces else {})
     raws: list[bytes | None] = []
-    numbers, values = out.block.lines, out.block.values
+    numbers, values, account = out.block.lines, out.block.values, out.account(part.file)
     for number, line in enumerate(lines, 1):
         if not line or line.isspace():
             continue
         parsed = parse_line(line)
         if parsed.fault or parsed.flaw:
-            _note(parsed, part, number, line, out)
+            account.note(parsed, number, line, may_be_text=part.has_prefixes)
             if parsed.fault:
                 continue
         numbers.append(number)
@@ -169,21 +164,8 @@ def _content_of(part: LinePart) -> bytes:
         return content if content.endswith(b"\n") else content + stream.readline()
 
 
-def _note(parsed: Parsed, part: LinePart, number: int, line: bytes, out: ReadBlock) -> None:
-    if parsed.flaw:
-        message = f"{parsed.flaw}: the character was replaced, the record is kept"
-        out.cautions.append(Caution("mended_text", message, part.file, number))
-    elif parsed.is_text and part.has_prefixes:
-        out.skips[_NO_RECORD] += 1
-    else:
-        out.rejects.append(Reject(part.file, number, parsed.fault, line[:RAW_KEPT].decode("utf-8", "replace")))
-
-
 def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:
-    if part.unwrap:
-        block = _unwrapped(part.unwrap, block, part, out)
-    if part.records:
-        block = _spread(part.records, block)
+    block = taken_out(part.layers, block, out.account(part.file))
     if part.partitions:
         for value in block.values:
             if isinstance(value, dict):
@@ -194,64 +176,13 @@ def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:
     return block
 
 
-def _unwrapped(key: str, block: Block, part: LinePart, out: ReadBlock) -> Block:
-    lines: list[int] = []
-    values: list[Any] = []
-    raws: list[bytes | None] = []
-    pending: dict[tuple[str, str], Entry] = {}
-    for line, wrapper in zip(block.lines, block.values, strict=True):
-        inner = wrapper.get(key) if isinstance(wrapper, dict) else None
-        if isinstance(inner, dict):
-            lines.append(line)
-            values.append(inner)
-            raws.append(None)
-        elif not isinstance(inner, str):
-            out.skips[_NO_RECORD] += 1
-        elif is_piece(key, wrapper):
-            begun = pending.get(line_of(wrapper), Entry(line, ""))
-            pending[line_of(wrapper)] = Entry(line, begun.value + inner)
-            out.skips[PIECE] += 1
-        else:
-            begun = pending.pop(line_of(wrapper), Entry(line, ""))
-            text = (begun.value + inner).encode("utf-8", "replace")
-            parsed = parse_line(text)
-            if parsed.fault or parsed.flaw:
-                _note(parsed, part, line, text, out)
-            if not parsed.fault:
-                lines.append(line)
-                values.append(parsed.value)
-                raws.append(text)
-    for begun in pending.values():
-        out.skips[PIECE] -= 1
-        out.rejects.append(Reject(part.file, begun.line, "a line in pieces has no end", begun.value[:RAW_KEPT]))
-    return Block(block.file, lines, values, raws)
-
-
-def _spread(place: str, block: Block) -> Block:
-    lines: list[int] = []
-    values: list[Any] = []
-    for line, value in zip(block.lines, block.values, strict=True):
-        found = records_at(place, value)
-        found = [value] if found is None else found
-        values.extend(found)
-        lines.extend([line] * len(found))
-    return Block(block.file, lines, values, [None] * len(lines))
-
-
-def whole_blocks(found: Probe, *, records: str = "", unwrap: str | None = None) -> Iterator[ReadBlock]:
-    """Yield the blocks of a file that is not one record a line; `records` is their place in each of its values."""
-    part = LinePart(
-        found.file.name,
-        "",
-        0,
-        0,
-        None,
-        found.unwrap if unwrap is None else unwrap,
-        "",
-        found.has_prefixes,
-        found.file.partitions,
-    )
-    for group in _grouped(_spread_entries(found, records)):
+def whole_blocks(found: Probe, *, layers: Layers | None = None) -> Iterator[ReadBlock]:
+    """Yield the blocks of a file that is not one record a line; `layers` as for `line_parts`."""
+    part = _base(found, layers)
+    place = "" if part.layers.outer else part.layers.records
+    if place:
+        part = part._replace(layers=part.layers._replace(records=""))
+    for group in _grouped(_spread_entries(found, place)):
         out = ReadBlock(Block(part.file, [], [], []), 0, Counter(), [], [])
         for entry in group:
             if entry.fault:

@@ -11,9 +11,7 @@ from ingest.reading.envelopes import streamed
 from ingest.reading.parsing import parse_line
 from ingest.reading.probing import Probe, message_values
 from ingest.reading.tables import iter_csv, iter_parquet, iter_rows
-
-RAW_KEPT = 1 << 16
-"""So many bytes of a bad record are kept."""
+from ingest.reading.unwrapping import RAW_KEPT
 
 
 def entries_of(found: Probe, place: str = "") -> Iterator[Entry]:

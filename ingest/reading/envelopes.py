@@ -5,6 +5,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from ingest.adapters.mapping_paths import compile_path
 from ingest.reading.documents import Entry
+from ingest.reading.log_answers import answers
 from ingest.reading.walking import iter_under
 
 _ENVELOPE_KEYS = (
@@ -41,6 +42,7 @@ def readings(value: Any) -> Iterator[Reading]:
     if not isinstance(value, dict):
         return
     yield from _frames(value)
+    yield from (Reading(name, records) for name, records in answers(value))
     found = list(_lists(value, (), _DEEPEST))
     yield from sorted(found, key=lambda reading: (not reading.is_usual, -len(reading.records)))
 
@@ -52,8 +54,9 @@ def records_at(place: str, value: Any) -> list[Any] | None:
         inner = value.get(key) if isinstance(value, dict) else None
         return [{key: [entry]} for entry in inner] if isinstance(inner, list) else None
     if place.startswith(_FRAME_START):
+        packed = dict(answers(value)) if isinstance(value, dict) else {}
         frames = _frames(value) if isinstance(value, dict) else ()
-        return next((reading.records for reading in frames if reading.place == place), None)
+        return packed.get(place) or next((reading.records for reading in frames if reading.place == place), None)
     inner = compile_path(place).get(value)
     return list(inner) if isinstance(inner, list) else None
 
@@ -109,7 +112,8 @@ def _quoted(key: str) -> str:
 
 def _frames(document: dict[str, Any]) -> Iterator[Reading]:
     """Yield what pandas' orients split, columns and index may have meant; a table of one column may be either."""
-    columns, data = document.get("columns"), document.get("data", document.get("rows"))
+    columns = document.get("columns", document.get("meta"))
+    data = next((document[key] for key in ("data", "rows", "values") if key in document), None)
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
         names = [str(column.get("name") if isinstance(column, dict) else column) for column in columns]
         yield Reading("<split>", [dict(zip(names, row, strict=False)) for row in data])

@@ -23,7 +23,7 @@ WHOLE_BYTES = 48 << 20
 """Up to which size a file that is a single object is read at once."""
 _PACKED = 8
 """How many times larger the text of a compressed log may well be."""
-_SAMPLE_VALUES = 40
+_SAMPLE_VALUES = 200
 _ROWS = re.compile(rb"\s*\[\s*\[\s*[^{\[\s]")
 
 
@@ -184,7 +184,7 @@ def _text_layout(file: SourceFile, text: bytes, *, is_whole: bool) -> Probe:
         values = _first_values(entry.value for entry in rows if not entry.fault)
         if values and not isinstance(parse_line(whole_lines[0]).value, dict):
             return Probe(file, "csv", values, delimiter=delimiter)
-    shown = filter(None, joined(whole_lines[:200])[0])
+    shown = filter(None, joined(whole_lines[:_SAMPLE_VALUES])[0])
     values = [parsed.value for parsed in map(parse_line, shown) if not parsed.fault]
     if values:
         return _looked_into(Probe(file, "lines", values[:_SAMPLE_VALUES], has_prefixes=True))

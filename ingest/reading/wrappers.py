@@ -1,19 +1,27 @@
-"""Looks through what log collectors wrap around the records of a program: Docker, CloudWatch, journald and others."""
+"""Looks through what log collectors and log stores wrap around the records of a program: Docker, Splunk and others."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ingest.reading.parsing import parse_line
 
-_TEXT_KEYS = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "@message")
+_TEXT_KEYS = (
+    *("log", "message", "msg", "textPayload", "MESSAGE", "line", "@message", "_raw", "Line", "Message", "LogMessage"),
+    *("LogEntry", "short_message", "full_message"),
+)
 _OBJECT_KEYS = ("jsonPayload", "_source")
 _DOCKER_SPLITS_AT = 16_000
+_DEEPEST = 4
+_MOST_WAYS = 60
+_HELD_BY = 0.2
+"""What share of records a key must be in to be looked into."""
 
 
 class Wrapper(NamedTuple):
     """The key that holds the record, as JSON text or as an object, and the records of a sample."""
 
     key: str
+    """Of a wrapper in a wrapper: their keys, joined by dots."""
     values: list[Any]
 
 
@@ -29,6 +37,37 @@ def wrapper_of(sample: list[Any]) -> Wrapper | None:
         if values and len(values) >= max(1, (holding - pieces) * 0.3):
             return Wrapper(key, values)
     return None
+
+
+def possible_wrappers(sample: list[Any]) -> Iterator[Wrapper]:
+    """Yield whatever in the records of a sample holds objects, or texts that are objects, the outermost first."""
+    waiting = [Wrapper("", [value for value in sample if isinstance(value, dict)])]
+    for _ in range(_MOST_WAYS):
+        if not waiting:
+            return
+        around = waiting.pop(0)
+        inside = list(_held_in(around))
+        yield from inside
+        if around.key.count(".") < _DEEPEST - 2:
+            waiting.extend(inside)
+
+
+def _held_in(around: Wrapper) -> Iterator[Wrapper]:
+    keys = dict.fromkeys(key for value in around.values for key in value)
+    for key in keys:
+        if not isinstance(key, str) or not key or "." in key:
+            continue
+        found = [held for value in around.values if isinstance(held := opened(value.get(key)), dict) and held]
+        if found and len(found) >= len(around.values) * _HELD_BY:
+            yield Wrapper(f"{around.key}.{key}" if around.key else key, found)
+
+
+def opened(value: Any) -> Any:
+    """Return the object that a text spells, also behind a logging prefix, else `value` itself."""
+    if type(value) is not str or "{" not in value:
+        return value
+    parsed = parse_line(value.encode("utf-8", "replace"))
+    return value if parsed.fault else parsed.value
 
 
 def _records(key: str, wrappers: Iterable[dict[str, Any]]) -> Iterator[Any]:
