@@ -43,8 +43,12 @@ _SENTENCES = (
 _TIED = """
 SELECT count(*), CAST(coalesce(sum(turns - times), 0) AS BIGINT)
 FROM (
-    SELECT count(asked_at) AS turns, count(DISTINCT asked_at) AS times
-    FROM logs WHERE session_id IS NOT NULL AND hash(session_id) % $one_of = 0
+    SELECT sum(turns) FILTER (asked_at IS NOT NULL) AS turns, count(asked_at) AS times
+    FROM (
+        SELECT source, session_id, asked_at, count(*) AS turns
+        FROM logs WHERE session_id IS NOT NULL AND hash(session_id) % $one_of = 0
+        GROUP BY ALL
+    )
     GROUP BY source, session_id
 )
 """

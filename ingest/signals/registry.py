@@ -7,7 +7,10 @@ from typing import NamedTuple
 from evalsets.errors import BadInputError
 from ingest.settings import SignalSettings
 
-STAGES = ("visits", "giants", "bots", "loose", "horizons", "baselines", "turns", "returns", "compared", "support")
+STAGES = (
+    *("visits", "giants", "bots", "loose", "horizons", "baselines", "turns"),
+    *("soon", "ends", "returns", "compared", "support"),
+)
 """What is worked out before any signal, in this order; each is one SQL file under `stages/`."""
 LATE_SIGNALS = ("frequent",)
 """Signals that read what the others found."""
