@@ -1,7 +1,8 @@
 """Proposes a mapping file from the field names and values of a log."""
 
 import re
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from evalsets.errors import BadInputError
 from ingest.adapters.mapping_paths import compile_path
@@ -18,8 +19,8 @@ from ingest.log_fields import (
     field_ending,
     fields_of,
 )
-from ingest.reading.envelopes import records_at, usual_place
 from ingest.reading.probing import Probe
+from ingest.reading.reaches import likely_reaches, possible_reaches
 from ingest.reading.sources import SourceFile
 from ingest.suggested_lines import field_line, quoted
 from ingest.suggested_talks import conversation, messages
@@ -27,31 +28,55 @@ from ingest.suggested_talks import conversation, messages
 _MARKS = frozenset("?\uff1f\u061f")
 """Question marks: Latin, full-width, Arabic."""
 _MANY = 0.3
+_LOOKED_AT = 500
+Record = dict[str, Any]
 
 
 def suggest(found: Probe) -> str:
     """Return a mapping file, as YAML with comments, for the records of a probed file. Raises BadInputError for none."""
-    records = _records(found)
-    if not records:
-        raise BadInputError(f"{found.file.name!r} holds no records to propose a mapping from ({found.container}).")
-    fields = fields_of(records)
-    section = conversation(fields) or messages(fields) or _flat(fields, records)
+    proposal = _best_of(found)
+    fields, section = proposal.fields, proposal.section
     header = [
-        f"# Proposed from {len(records)} records of {_shown_name(found.file)}. Look at it with",
+        f"# Proposed from {len(proposal.records)} records of {_shown_name(found.file)}. Look at it with",
         "# `errata ingest PATH --mapping THIS_FILE --dry-run`, and mend what is not right.",
         f"source: {_source_name(found.file)}",
     ]
     return "\n".join([*header, *section, *_left_over(fields, section)]) + "\n"
 
 
-def _records(found: Probe) -> list[dict[str, Any]]:
-    sample = found.values
-    if found.is_one_document and sample and (place := usual_place(sample[0])):
-        sample = records_at(place, sample[0]) or sample
-    return [value for value in sample if isinstance(value, dict)][:500]
+class _Proposal(NamedTuple):
+    records: list[Record]
+    fields: list[LogField]
+    section: list[str]
 
 
-def _flat(fields: list[LogField], records: list[dict[str, Any]]) -> list[str]:
+def _best_of(found: Probe) -> _Proposal:
+    """Return what is proposed for the records on the likeliest way to them on which there is a question, and a time."""
+    best: _Proposal | None = None
+    nothing: BadInputError | None = None
+    for reach in chain(likely_reaches(found), possible_reaches(found)):
+        if not (records := [value for value in reach.values if isinstance(value, dict)][:_LOOKED_AT]):
+            continue
+        try:
+            proposal = _proposal(records)
+        except BadInputError as error:
+            nothing = nothing or error
+            continue
+        if any(line.startswith("  asked_at:") for line in proposal.section):
+            return proposal
+        best = best or proposal
+    if best is not None:
+        return best
+    unread = f"{found.file.name!r} holds no records to propose a mapping from ({found.container})."
+    raise nothing or BadInputError(unread)
+
+
+def _proposal(records: list[Record]) -> _Proposal:
+    fields = fields_of(records)
+    return _Proposal(records, fields, conversation(fields) or messages(fields) or _flat(fields, records))
+
+
+def _flat(fields: list[LogField], records: list[Record]) -> list[str]:
     lines = ["interactions:"]
     chosen: dict[str, LogField] = {}
     for name, names in FIELD_NAMES.items():
@@ -73,7 +98,7 @@ def _flat(fields: list[LogField], records: list[dict[str, Any]]) -> list[str]:
     return [*lines, *votes]
 
 
-def _of_questions(chosen: dict[str, LogField], records: list[dict[str, Any]]) -> dict[str, LogField]:
+def _of_questions(chosen: dict[str, LogField], records: list[Record]) -> dict[str, LogField]:
     """Return the fields that records with a question have; the others are those of votes."""
     asked = compile_path(chosen["question"].path).get
     asking = {field.path for field in fields_of([record for record in records if asked(record) is not None])}
@@ -104,7 +129,7 @@ def _chunk_rows(native: LogField | None, fields: list[LogField], chosen: dict[st
     return f"  retrieved: {{rows: {{{group}}}, {', '.join(parts)}}}" if parts else ""
 
 
-def _votes(chosen: dict[str, LogField], records: list[dict[str, Any]]) -> list[str]:
+def _votes(chosen: dict[str, LogField], records: list[Record]) -> list[str]:
     """Recognise votes among the records: they have the id, no question, and a field of votes."""
     question, native = compile_path(chosen["question"].path).get, chosen.get("id")
     others = [record for record in records if question(record) is None]

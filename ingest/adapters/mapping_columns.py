@@ -106,7 +106,8 @@ class MappedColumns:
         ids = text_column(self._raw("id"))
         if None in ids:
             missing = f"no id: {spec.path!r} is missing"
-            self._note_faults({row: missing for row, value in enumerate(ids) if value is None})
+            absent = (row for row, value in enumerate(ids) if value is None and row not in self.skipped)
+            self._note_faults(dict.fromkeys(absent, missing))
         return [value or "" for value in ids]
 
     def _derived_ids(self) -> list[str]:

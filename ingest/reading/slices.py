@@ -1,6 +1,7 @@
 """Writes parts of line files into files of their own, for readers that take a whole file."""
 
 from collections.abc import Iterator
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -38,7 +39,7 @@ def write_part(part: LinePart, place: Path) -> Written:
 class _Copy:
     """Writes pieces by way of one small buffer and counts in passing, while they are near the processor."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: RawIOBase) -> None:
         self._out = out
         self._buffer = np.zeros(LOOKAHEAD + _PIECE_BYTES, dtype=np.uint8)
         self._keys = KeyCounter()
@@ -62,7 +63,7 @@ class _Copy:
         if not size:
             return
         piece = self._buffer[LOOKAHEAD : LOOKAHEAD + size]
-        self._out.write(piece.data)
+        write_all(self._out, piece.data)
         self._lines += int(np.count_nonzero(piece == _NEWLINE))
         self._keys.count(self._buffer[: LOOKAHEAD + size])
         self.last = int(piece[-1])
@@ -72,6 +73,12 @@ class _Copy:
         """Return what was written."""
         self._keys.count(np.concatenate([self._buffer[:LOOKAHEAD], np.full(LOOKAHEAD, _NEWLINE, dtype=np.uint8)]))
         return Written(self._lines, self._keys.valued)
+
+
+def write_all(out: RawIOBase, data: memoryview) -> None:
+    """Write all of `data` to an unbuffered file, which may take less at a time when the disk is nearly full."""
+    while data:
+        data = data[out.write(data) or 0 :]
 
 
 def _copy_lines(stream: BinaryIO, part: LinePart, copy: _Copy) -> None:

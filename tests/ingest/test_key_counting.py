@@ -1,5 +1,6 @@
 """Keys with a value are counted without parsing, never too few, and exactly where no string looks like a key."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from ingest.reading import slices
 from ingest.reading.blocks import LinePart
 from ingest.reading.slices import Written, write_part
+from ingest.reading.unwrapping import Layers
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -29,7 +31,7 @@ def valued_keys(value: Any) -> int:
 
 
 def part_of(content: bytes) -> LinePart:
-    return LinePart("log", "", 0, len(content), content, "", "", has_prefixes=False, partitions={})
+    return LinePart("log", "", 0, len(content), content, Layers(), has_prefixes=False, partitions={})
 
 
 def written(content: bytes, folder: Path) -> Written:
@@ -71,10 +73,27 @@ def test_parts_of_a_file_hold_each_line_once(tmp_path: Path) -> None:
     log.write_bytes(b"\n".join(lines))
     size = log.stat().st_size
     for length in (1, 7, 50, 333, size):
-        base = LinePart("log", str(log), 0, length, None, "", "", has_prefixes=False, partitions={})
+        base = LinePart("log", str(log), 0, length, None, Layers(), has_prefixes=False, partitions={})
         keys, content = 0, b""
         for at in range(0, size, length):
             keys += write_part(base._replace(offset=at), tmp_path / "slice").valued_keys or 0
             content += (tmp_path / "slice").read_bytes()
         assert content.splitlines() == lines
         assert keys == len(lines)
+
+
+class Reluctant(io.RawIOBase):
+    """A file that takes three bytes at a time."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def write(self, data: Any) -> int:
+        self.taken += bytes(data[:3])
+        return min(len(data), 3)
+
+
+def test_bytes_are_written_whole_when_the_disk_takes_less_at_a_time() -> None:
+    file = Reluctant()
+    slices.write_all(file, memoryview(b"0123456789"))
+    assert file.taken == b"0123456789"
