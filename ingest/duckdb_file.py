@@ -17,6 +17,7 @@ from ingest.warm_files import ask_for, let_go, stay_warm
 
 DEFAULT_WAIT_S = 10.0
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+_FULL = re.compile("No space left on device|Disk quota exceeded|not enough space on the disk")
 _migrated: set[tuple[str, int]] = set()
 _migrating = threading.Lock()
 _opening = threading.Lock()
@@ -51,11 +52,12 @@ def unit_of_work(
         stay_warm(path, memory_limit=memory_limit)
         yield connection
     except duckdb.Error as error:
-        if torn_block(error) is None:
-            raise
-        raise ErrataError(
-            f"{path} is damaged: {error}. Restore it from a backup, or move it away to start afresh."
-        ) from error
+        if torn_block(error):
+            message = f"{path} is damaged: {error}. Restore it from a backup, or move it away to start afresh."
+            raise ErrataError(message) from error
+        if _FULL.search(str(error)):
+            raise ErrataError(f"{error}. Make room and run it again; what was committed is kept.") from error
+        raise
     finally:
         connection.close()
 

@@ -1,5 +1,6 @@
 """Dispatch of the `errata` command: loads one command's module, prints errors once, owns the exit code."""
 
+import errno
 import os
 import sys
 import traceback
@@ -29,6 +30,8 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
 }
 """Every command and the module whose `app` defines it, so that one command never pays for another's imports."""
 
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT}
+
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
@@ -57,8 +60,7 @@ def run(argv: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted; what was finished is kept", ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - Python's own exit code 1 would read as a failed gate
-        traceback.print_exc()
-        return _fail(f"{error!r}, a defect in errata: please report it with the lines above", ExitCode.BAD_INPUT)
+        return _fail_unforeseen(error)
 
 
 def _run_command(argv: Sequence[str]) -> int:
@@ -71,6 +73,15 @@ def _run_command(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _fail_unforeseen(error: Exception) -> int:
+    if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+        where = f" {error.filename!r}" if error.filename else ""
+        message = f"cannot write{where}: {error.strerror}. Make room and run it again; what was stored is kept."
+        return _fail(message, ExitCode.BAD_INPUT)
+    traceback.print_exception(error)
+    return _fail(f"{error!r}, a defect in errata: please report it with the lines above", ExitCode.BAD_INPUT)
 
 
 def _fail(message: str, code: ExitCode) -> int:

@@ -1,5 +1,7 @@
 """One owner of stderr and exit codes."""
 
+import errno
+
 import pytest
 
 from curation_app.cli import entry
@@ -20,6 +22,12 @@ def fails_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
         (ErrataError("no such set"), ExitCode.BAD_INPUT, "error: no such set"),
         (CorpusMismatchError("gold is gone"), ExitCode.SET_DOES_NOT_FIT_CORPUS, "error: gold is gone"),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED, "error: interrupted; what was finished is kept"),
+        (
+            OSError(errno.ENOSPC, "No space left", "a.part"),
+            ExitCode.BAD_INPUT,
+            "cannot write 'a.part': No space left. Make",
+        ),
+        (OSError(errno.EBADF, "Bad descriptor"), ExitCode.BAD_INPUT, "a defect in errata"),
         (KeyError("x"), ExitCode.BAD_INPUT, "a defect in errata"),
     ],
 )

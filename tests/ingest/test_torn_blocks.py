@@ -151,3 +151,12 @@ def test_a_file_that_stays_unreadable_gets_its_checksum_back(tmp_path: Path, sta
     with pytest.raises(ErrataError, match="cannot open"):
         counts(path)
     assert path.read_bytes() == unreadable
+
+
+def test_a_full_disk_is_said_as_such(tmp_path: Path) -> None:
+    full = duckdb.IOException('IO Error: Could not write file "logs.duckdb.wal": No space left on device')
+    with (
+        pytest.raises(ErrataError, match=r"No space left on device\. Make room"),
+        unit_of_work(tmp_path / "logs.duckdb", migrations=files("ingest") / "schema"),
+    ):
+        raise full
