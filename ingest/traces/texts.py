@@ -21,7 +21,9 @@ _REPR_TEXT = re.compile(
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[.*?\](?=,? additional_kwargs=))[,)\s]""",
     re.DOTALL,
 )
-_REPR_STARTS = ("content=", "HumanMessage", "AIMessage", "ChatMessage(", "StopEvent(")
+_STOPPED = "StopEvent(result="
+PRINTED_STARTS = ("content=", "HumanMessage", "AIMessage", "ChatMessage(", "StopEvent(")
+"""What a text begins with that is the Python repr of a message, or of what ends a workflow."""
 _USER_ROLES = frozenset({"user", "human", "humanmessage", "humanmessagechunk"})
 _ASSISTANT_ROLES = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "model", "bot", "chatbot"})
 _OTHER_ROLES = frozenset(
@@ -130,7 +132,7 @@ def _question_of_list(value: list[Any], depth: int) -> str | None:
     messages = list(messages_in(value))
     if messages:
         return _last(_question_of_object(message, depth + 1) for message in messages)
-    if all(isinstance(inner, str) and inner.startswith(_REPR_STARTS) for inner in value):
+    if all(isinstance(inner, str) and inner.startswith(PRINTED_STARTS) for inner in value):
         return _last(_question(inner, depth + 1) for inner in value)  # printed messages, of which the user's comes last
     return _first(_question(inner, depth + 1) for inner in value)
 
@@ -138,7 +140,7 @@ def _question_of_list(value: list[Any], depth: int) -> str | None:
 def _answer(value: Any, depth: int) -> str | None:
     found = parsed(value)
     if isinstance(found, str):
-        return said(_unwrapped(found))
+        return _answer_of_result(found, depth) if found.startswith(_STOPPED) else said(_unwrapped(found))
     if depth > _DEEPEST:
         return None
     if isinstance(found, dict):
@@ -148,9 +150,19 @@ def _answer(value: Any, depth: int) -> str | None:
     return None
 
 
+def _answer_of_result(text: str, depth: int) -> str | None:
+    """Return the answer in the printed end of a workflow; what was shortened so that it cannot be read holds none."""
+    try:
+        result = ast.literal_eval(text[len(_STOPPED) :].rstrip().removesuffix(")"))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        inner = _unwrapped(text)
+        return said(inner) if inner is not text else None
+    return _answer(result, depth + 1)
+
+
 def _unwrapped(text: str) -> str:
     """Return the text inside the Python repr of a message object, as pipelines log what JSON cannot hold."""
-    found = _REPR_TEXT.match(text) if text.startswith(_REPR_STARTS) else None
+    found = _REPR_TEXT.match(text) if text.startswith(PRINTED_STARTS) else None
     if found is None:
         return text
     try:

@@ -121,10 +121,17 @@ def reply_of(stated: str | None, last: str | None, *, is_cut: bool) -> Reply:
     """Return the answer of a turn that states one, or None, and whose last model call said `last`, maybe cut."""
     if stated is None:
         return Reply(last, is_cut and last is not None)
+    if last is not None and stated.endswith("...") and _is_shortened(stated.removesuffix("..."), last):
+        return Reply(last, is_cut)
     is_fragment = last is not None and len(last.rstrip()) > len(stated.rstrip())
     if is_fragment and last and last.startswith(stated.rstrip()):
         return Reply(last, is_cut=True)
     return Reply(stated, is_cut)
+
+
+def _is_shortened(head: str, whole: str) -> bool:
+    """Return whether a text of which three dots stand for the rest is the beginning of a longer one."""
+    return bool(head.strip()) and len(whole) > len(head) + 3 and whole.startswith(head)
 
 
 def _stated_answer(tree: SpanTree) -> str | None:

@@ -38,7 +38,7 @@ from ingest.traces.documents import (
 )
 from ingest.traces.facts import SpanFacts
 from ingest.traces.numbers import decimal, whole
-from ingest.traces.texts import answer_in, parsed, question_in, said
+from ingest.traces.texts import PRINTED_STARTS, answer_in, parsed, question_in, said
 
 KIND = SpanAttributes.OPENINFERENCE_SPAN_KIND
 DOCUMENTS = SpanAttributes.RETRIEVAL_DOCUMENTS + "."
@@ -186,7 +186,7 @@ def text_of(attributes: dict[str, Any], key: str, read_text: Any) -> str | None:
     """Return what `read_text` finds in an attribute, or the attribute itself where it is a text and says so."""
     value = attributes.get(key)
     if isinstance(value, str) and value[:1] not in STRUCTURES:
-        return said(value)
+        return read_text(value) if value.startswith(PRINTED_STARTS) else said(value)
     text: str | None = read_text(value)
     if text is None and isinstance(value, str) and attributes.get(key.replace("value", "mime_type")) != _JSON:
         return said(value) if parsed(value) is value else None

@@ -23,7 +23,7 @@ from ingest.traces.dialects.values import (
 )
 from ingest.traces.documents import document_id
 from ingest.traces.facts import hash_of, without_texts
-from ingest.traces.texts import UNPLAIN_STARTS, answer_in, question_in, said
+from ingest.traces.texts import PRINTED_STARTS, UNPLAIN_STARTS, answer_in, question_in, said
 
 _REPLYING = frozenset({"assistant", None})
 _MOST_TEXTS = 1 << 14
@@ -130,7 +130,9 @@ def _spoken(columns: AttributeColumns, at: int, type_at: int, read_text: Callabl
         return columns.nothing
     types = columns.texts(type_at) if type_at >= 0 else columns.nothing
     return [
-        text if text[:1] not in UNPLAIN_STARTS else full.text_of({"value": text, "mime_type": kind}, "value", read_text)
+        text
+        if text[:1] not in UNPLAIN_STARTS and not text.startswith(PRINTED_STARTS)
+        else full.text_of({"value": text, "mime_type": kind}, "value", read_text)
         for text, kind in zip(columns.texts(at), types, strict=True)
     ]
 
