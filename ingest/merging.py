@@ -44,7 +44,7 @@ SELECT s.row, s.interaction_id, s.content_hash,
             AND (s.size, s.content_hash) < (length(coalesce(e.answer, '')), e.content_hash) THEN 'older'
         ELSE 'changed'
     END AS outcome,
-    s.version_ns, s.size
+    s.version_ns, s.size, coalesce(e.number, $first_number + s.row) AS number
 FROM hashed AS s LEFT JOIN interactions AS e USING (interaction_id)
 """  # noqa: S608 - our own column names
 # Nothing has to be compared when every id is new and stands once, as in a log that is read for the first time.
@@ -54,10 +54,11 @@ SELECT NOT EXISTS (SELECT 1 FROM forgotten)
     AND count(*) = count(DISTINCT interaction_id)
 FROM staged_interactions
 """
+_FIRST_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM interactions"
 _APPEND = f"""
-INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id)
+INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id, number)
 WITH {_LINKED}
-SELECT {_STAGED_COLUMNS}, {_CONTENT_HASH}, $ingest_id
+SELECT {_STAGED_COLUMNS}, {_CONTENT_HASH}, $ingest_id, $first_number + row
 FROM staged_interactions AS s LEFT JOIN linked ON link_row = row
 """  # noqa: S608 - our own column names
 _HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM compared"
@@ -67,8 +68,8 @@ SELECT * FROM compared
 QUALIFY row_number() OVER (PARTITION BY interaction_id ORDER BY version_ns DESC, size DESC, content_hash DESC) = 1
 """
 _INSERT = f"""
-INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id)
-SELECT {_STAGED_COLUMNS}, c.content_hash, $ingest_id
+INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id, number)
+SELECT {_STAGED_COLUMNS}, c.content_hash, $ingest_id, c.number
 FROM staged_interactions AS s JOIN compared AS c USING (row) WHERE c.outcome = 'new'
 """  # noqa: S608 - our own column names
 _UPDATE = f"""
@@ -81,12 +82,12 @@ DELETE FROM retrieved WHERE interaction_id IN (SELECT interaction_id FROM compar
 """
 _INSERT_LINKS = """
 INSERT INTO retrieved
-SELECT c.interaction_id, l.rank, l.chunk_id, l.doc_id, l.text_hash, l.score, l.stage, l.id_origin
+SELECT c.interaction_id, l.rank, l.chunk_id, l.doc_id, l.text_hash, l.score, l.stage, l.id_origin, c.number
 FROM staged_links AS l JOIN compared AS c USING (row) WHERE c.outcome IN ('new', 'changed')
 """
 _APPEND_LINKS = """
 INSERT INTO retrieved
-SELECT interaction_id, rank, chunk_id, doc_id, text_hash, score, stage, id_origin FROM staged_links
+SELECT interaction_id, rank, chunk_id, doc_id, text_hash, score, stage, id_origin, $first_number + row FROM staged_links
 """
 _INSERT_TEXTS = """
 INSERT INTO chunk_texts
@@ -191,17 +192,19 @@ def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int
 
 def _merge_interactions(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> InteractionCounts:
     [(is_all_new,)] = connection.execute(_IS_ALL_NEW).fetchall()
+    first_number = _count(connection, _FIRST_NUMBER)
     if is_all_new:
-        new = int(connection.execute(_APPEND, {"ingest_id": ingest_id}).fetchall()[0][0])
+        given = {"ingest_id": ingest_id, "first_number": first_number}
+        new = int(connection.execute(_APPEND, given).fetchall()[0][0])
         connection.unregister("staged_interactions")
-        connection.execute(_APPEND_LINKS)
+        connection.execute(_APPEND_LINKS, {"first_number": first_number})
         connection.execute(_INSERT_TEXTS)
         return InteractionCounts(new=new)
-    return _compared(connection, ingest_id)
+    return _compared(connection, ingest_id, first_number)
 
 
-def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> InteractionCounts:
-    connection.execute(_COMPARE, {"ingest_id": ingest_id})
+def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int, first_number: int) -> InteractionCounts:
+    connection.execute(_COMPARE, {"ingest_id": ingest_id, "first_number": first_number})
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
         connection.execute(_DROP_REPEATS)

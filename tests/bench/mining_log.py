@@ -158,14 +158,15 @@ SELECT
     0.001 + (draw(i, 17) % 1000) / 1e6 AS cost,
     CASE WHEN draw(i, 18) % 250 = 0 THEN 'TimeoutError' END AS error,
     '' AS content_hash,
-    $ingest_id AS ingest_id
+    $ingest_id AS ingest_id,
+    i + 1 AS number
 FROM asked
 ORDER BY asked_at
 """
 _LINKS_OF_ROWS = """
 INSERT INTO retrieved BY NAME
 SELECT interaction_id, rank, concat('c-', passage_of(interaction_id, rank)) AS chunk_id,
-    concat('h-', passage_of(interaction_id, rank)) AS text_hash
+    concat('h-', passage_of(interaction_id, rank)) AS text_hash, number
 FROM interactions, range(3) AS r(rank) WHERE ingest_id = $ingest_id
 """
 _TEXTS = f"""

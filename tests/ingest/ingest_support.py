@@ -33,8 +33,8 @@ feedback:
   at: ts
 """
 TABLES = {
-    "interactions": "SELECT * EXCLUDE (ingest_id) FROM interactions ORDER BY interaction_id",
-    "retrieved": "SELECT * FROM retrieved ORDER BY interaction_id, rank, chunk_id",
+    "interactions": "SELECT * EXCLUDE (ingest_id, number) FROM interactions ORDER BY interaction_id",
+    "retrieved": "SELECT * EXCLUDE (number) FROM retrieved ORDER BY interaction_id, rank, chunk_id",
     "chunk_texts": "SELECT * FROM chunk_texts ORDER BY text_hash",
     "feedback_events": "SELECT * EXCLUDE (ordinal, ingest_id) FROM feedback_events ORDER BY event_key",
     "rejects": "SELECT file, line, reason, raw FROM rejects ORDER BY file, line",

@@ -76,6 +76,25 @@ def test_a_newer_state_of_an_interaction_replaces_the_older(tmp_path: Path, stor
     assert rows(store, "SELECT chunk_id, rank FROM retrieved ORDER BY rank") == [("y", 0), ("z", 1)]
 
 
+def test_what_was_retrieved_carries_the_number_of_its_interaction_which_stays(tmp_path: Path, store: LogStore) -> None:
+    mapping = parse_mapping(
+        "source: s\ninteractions: {id: id, question: q, answer: a, retrieved: {list: chunks, chunk_id: id}}", "a test"
+    )
+    numbers: list[Any] = []
+    for first, last, words in ((0, 4, "a"), (3, 9, "b"), (0, 9, "c")):
+        records = [{"id": n, "q": "why", "a": f"{words} {n}", "chunks": [{"id": words}]} for n in range(first, last)]
+        ingest([write_lines(tmp_path / f"{words}.jsonl", records)], store=store, mapping=mapping, workers=1)
+        numbers.append(dict(rows(store, "SELECT interaction_id, number FROM interactions")))
+        found = rows(
+            store, "SELECT r.number, i.number FROM retrieved AS r JOIN interactions AS i USING (interaction_id)"
+        )
+        assert len(found) == last
+        assert all(chunk == turn for chunk, turn in found)
+    assert [len(set(known.values())) for known in numbers] == [4, 9, 9]
+    assert numbers[0].items() <= numbers[1].items()
+    assert numbers[1] == numbers[2]
+
+
 def test_a_vote_key_first_seen_after_25000_rows_is_kept(
     tmp_path: Path, app_mapping: MappingFile, store: LogStore
 ) -> None:

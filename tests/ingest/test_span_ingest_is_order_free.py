@@ -16,8 +16,8 @@ from ingest.privacy_patterns import passes_luhn
 from tests.ingest.test_trace_assembly import TRACE, batch, chain, llm, reranker, retriever
 
 TABLES = {
-    "interactions": "* EXCLUDE (ingest_id)",
-    "retrieved": "*",
+    "interactions": "* EXCLUDE (ingest_id, number)",
+    "retrieved": "* EXCLUDE (number)",
     "chunk_texts": "*",
     "feedback_events": "* EXCLUDE (ingest_id, ordinal)",
     "interaction_aliases": "*",
