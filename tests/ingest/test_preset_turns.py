@@ -233,12 +233,15 @@ def llamaindex_events() -> Records:
             for key, text, score in t.chunks
         ]
 
+    def said(t: Turn) -> dict[str, Any]:
+        return {"response": t.answer} if t.number else {"response_gen": [t.answer[:3], t.answer[3:]]}  # streamed
+
     start = [{"id_": "e", "span_id": "q-1", "tags": {}, "timestamp": TURNS[0].iso, "query": {"query_str": "x"}}]
     steps = ("CompactAndRefine.synthesize", "RetrieverQueryEngine.query")  # a chat engine has the first alone
     return start + [
         {"id_": f"e-{t.number}-{step}", "span_id": f"{step}-{t.number}", "timestamp": t.iso.replace("+", f".{place}1+")}
         | {"tags": {"session_id": SESSION, "user_id": USER}, "query": {"query_str": t.question}}
-        | {"response": {"response": t.answer, "source_nodes": nodes(t), "metadata": {}}}
+        | {"response": said(t) | {"source_nodes": nodes(t), "metadata": {}}}
         for t in TURNS
         for place, step in enumerate(steps[: 1 + t.number % 2])
     ]

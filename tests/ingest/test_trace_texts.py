@@ -105,6 +105,8 @@ def test_a_question_in_braces_that_is_no_json_stays_as_it_is() -> None:
         },
         {"response": "Under Billing.", "source_nodes": ["<NodeWithScore(node=TextNode(id_=1), score=0.5)>"]},
         "content='Under Billing.' additional_kwargs={} response_metadata={}",
+        "StopEvent(result='Under Billing.')",
+        "StopEvent(result={'answer': 'Under Billing.', 'sources': ['kb-1']})",
         ["Under ", "Billing."],
     ],
 )
@@ -140,3 +142,7 @@ def test_deeply_nested_values_end_without_an_error() -> None:
     for _ in range(200):
         value = {"input": value}
     assert question_in(value) is None
+
+
+def test_a_printed_result_that_was_shortened_beyond_reading_is_no_answer() -> None:
+    assert answer_in("StopEvent(result={'answer': 'Under Bil...', ...})") is None
