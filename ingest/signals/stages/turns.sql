@@ -51,12 +51,14 @@ read AS (
 neighboured AS (
     SELECT
         line,
+        session,
         question,
         asked_us,
         is_giant,
         is_empty_answer,
         declined,
         is_noted OR is_empty_answer OR declined IS NOT NULL AS is_noted,
+        lead(line) OVER along AS next_line,
         lead(interaction_id) OVER along AS next_id,
         lead(line, 2) OVER along IS NULL AS next_is_last,
         lead(question) OVER along AS next_question,
@@ -106,6 +108,7 @@ flagged AS (
 )
 SELECT
     f.line,
+    f.session,
     l.interaction_id,
     l.source,
     coalesce(
@@ -121,6 +124,7 @@ SELECT
     substr(l.error, 1, 200) AS error,
     l.stream_cut,
     f.is_giant,
+    f.next_line,
     f.next_id,
     substr(f.next_question, 1, 300) AS next_question,
     f.next_us,
