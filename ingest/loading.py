@@ -13,6 +13,7 @@ from evalsets.errors import BadInputError
 from ingest import daily
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.assembling import assemble_traces
+from ingest.date_orders import MappedFile, settled
 from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.file_reading import FileReader
@@ -117,10 +118,25 @@ class _Run:
             seen = probe(file)
             way = None if seen.container == "empty" else self.finder.find(seen)
             found.append(_Probed(seen, way, file.path.stat().st_size))
+        found = self._with_date_order(found)
         unknown = [entry for entry in found if entry.way is None and entry.probe.container != "empty"]
         if unknown and len(unknown) == len([entry for entry in found if entry.probe.container != "empty"]):
             raise unrecognised(unknown[0].probe)
         return found
+
+    def _with_date_order(self, probed: list[_Probed]) -> list[_Probed]:
+        """Let the dates of all files that one mapping reads say where the day stands."""
+        mapping = self.finder.mapping
+        if mapping is None:
+            return probed
+        files = [MappedFile(entry.probe, mapping, entry.way.layers) for entry in probed if entry.way is not None]
+        orders = settled(mapping, files)
+        for caution in orders.cautions():
+            self.tally.caution(caution)
+        ways = [
+            entry.way and entry.way._replace(way=entry.way.way._replace(mapping=orders.mapping)) for entry in probed
+        ]
+        return [entry._replace(way=way) for entry, way in zip(probed, ways, strict=True)]
 
     def check_paths(self, probed: list[_Probed]) -> None:
         found: set[str] = set()

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -15,6 +14,7 @@ import orjson
 import pyarrow as pa
 
 from ingest.printed import has_lists_without_commas, may_be_printed, printed
+from ingest.written_times import DateOrder, order_seen, written_time
 
 MISSING_MARKERS = frozenset(
     {"", "null", "None", "NaN", "__REDACTED__", "redacted-by-litellm", "default-message-value", "<NA>"}
@@ -27,7 +27,6 @@ _DEEPEST_MENDED = 200
 _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 """What begins the escape of half a character."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_JS_DATE = re.compile(r"^[A-Z][a-z]{2} ([A-Z][a-z]{2} \d{1,2} \d{4} [\d:]{8}) GMT([+-]\d{4})")
 _EPOCH_TEXT = re.compile(r"^-?\d+(\.\d+)?([eE]\+?\d+)?$")
 _TO_MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _UNIT_LIMITS = (("s", 10**11), ("ms", 10**14), ("us", 10**17))
@@ -118,8 +117,8 @@ def integer(value: Any) -> int | None:
     return None if parsed is None else round(parsed)
 
 
-def instant(value: Any, *, unit: str = "auto", zone: tzinfo = UTC) -> Instant | None:
-    """Return the UTC time of an ISO text, an epoch in s, ms, us or ns, or a datetime; naive times are in `zone`.
+def instant(value: Any, *, unit: str = "auto", zone: tzinfo = UTC, date_order: DateOrder = "auto") -> Instant | None:
+    """Return the UTC time of a text, an epoch in s, ms, us or ns, or a datetime; naive times are in `zone`.
 
     The unit of an epoch follows from the size of its integer part unless it is given. Raises ValueError.
     """
@@ -128,7 +127,7 @@ def instant(value: Any, *, unit: str = "auto", zone: tzinfo = UTC) -> Instant | 
         if value in MISSING_MARKERS or value == "NaT":
             return None
         if not _EPOCH_TEXT.match(value):
-            return _located(_parse_written(value), zone)
+            return _located(written_time(value, date_order), zone)
         value = int(value) if value.lstrip("-").isdigit() else Decimal(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -137,22 +136,8 @@ def instant(value: Any, *, unit: str = "auto", zone: tzinfo = UTC) -> Instant | 
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
         return Instant(_from_epoch(value, unit), is_naive=False)
     if isinstance(value, dict) and (plain := of_mongo(value)) is not value:
-        return instant(plain, unit=unit, zone=zone)
+        return instant(plain, unit=unit, zone=zone, date_order=date_order)
     raise ValueError(value)
-
-
-def _parse_written(value: str) -> datetime:
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError:
-        pass
-    if script := _JS_DATE.match(value):
-        return datetime.strptime(" ".join(script.groups()), "%b %d %Y %H:%M:%S %z")
-    if value.endswith(" UTC"):
-        return datetime.fromisoformat(value.removesuffix(" UTC").strip() + "+00:00")
-    if re.match(r"^\d{4}/\d\d/\d\d", value):
-        return datetime.fromisoformat(value.replace("/", "-"))
-    return parsedate_to_datetime(value)
 
 
 def _located(at: datetime, zone: tzinfo) -> Instant:
@@ -210,11 +195,17 @@ class InstantColumn(NamedTuple):
     naive: int
 
 
-def instant_column(values: Sequence[Any], name: str, *, unit: str = "auto", zone: tzinfo = UTC) -> InstantColumn:
-    """Normalise a column of times; ISO texts with a zone, the usual case, are read by Arrow at once."""
+def instant_column(
+    values: Sequence[Any], name: str, *, unit: str = "auto", zone: tzinfo = UTC, date_order: DateOrder = "auto"
+) -> InstantColumn:
+    """Normalise a column of times; ISO texts with a zone, the usual case, are read by Arrow at once.
+
+    Dates in numbers are read as `date_order` says, or as all values of the column tell.
+    """
     if unit == "auto" and set(map(type, values)) in _ONLY_TEXT and (read := _read_iso(values)) is not None:
         return InstantColumn(read, {}, 0)
-    parsed = _each(values, lambda value: instant(value, unit=unit, zone=zone), name, "is not a time")
+    order = order_seen(values).order if date_order == "auto" else date_order
+    parsed = _each(values, lambda value: instant(value, unit=unit, zone=zone, date_order=order), name, "is not a time")
     naive = sum(1 for entry in parsed.values if entry is not None and entry.is_naive)
     return InstantColumn([entry and entry.at for entry in parsed.values], parsed.faults, naive)
 

@@ -10,11 +10,12 @@ from pydantic import BaseModel
 
 from ingest.adapters.base import Span, Trace
 from ingest.adapters.mapping_file import MappingFile, load_mapping
+from ingest.date_orders import MappedFile, settled
 from ingest.interaction import Interaction
 from ingest.reading.blocks import ReadBlock, line_parts, read_part, whole_blocks
 from ingest.reading.probing import Probe, probe
 from ingest.reading.sources import find_files
-from ingest.reading_jobs import RowReader
+from ingest.reading_jobs import RowReader, Way
 from ingest.settings import PrivacySettings
 from ingest.spooling import spooled
 from ingest.staging import StagedRows
@@ -109,10 +110,18 @@ def _grouped(probed: list[Probe], finder: WayFinder) -> tuple[dict[str, list[_Re
 
 def _preview_of(group: list[_Readable], rows: int) -> Preview:
     first = group[0]
-    reader = RowReader(first.way.way)
+    reader = RowReader(_with_date_order(group))
     blocks = chain.from_iterable(islice(_blocks(each), _BLOCKS) for each in group[:_FILES_A_GROUP])
     shown = _summed(list(_staged(reader, blocks)), first.probe.file.name, first.way, first.probe.container, rows)
     return shown.model_copy(update={"files": len(group)})
+
+
+def _with_date_order(group: list[_Readable]) -> Way:
+    way = group[0].way.way
+    if way.mapping is None:
+        return way
+    files = [MappedFile(each.probe, way.mapping, each.way.layers) for each in group]
+    return way._replace(mapping=settled(way.mapping, files).mapping)
 
 
 def _blocks(each: _Readable) -> Iterator[ReadBlock]:

@@ -7,6 +7,7 @@ from ingest.feedback import label_vote
 from ingest.field_names import CHUNK_NAMES
 from ingest.log_fields import LogField, are_chunks, are_ids, are_numbers, are_texts, best_field, fields_of, read_as
 from ingest.normalising import instant, number
+from ingest.written_times import order_seen
 
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _FASTEST_MS = 100
@@ -24,7 +25,10 @@ def field_line(name: str, field: LogField, fields: list[LogField]) -> str:
         remark = "  # say 1 for up and -1 for down"
         return f"  feedback: {{path: {quoted(field.path)}, map: {{{_vote_map(field.values)}}}}}{remark}"
     if name == "asked_at" and _is_naive(field.values):
-        return f"  asked_at: {{path: {quoted(field.path)}, timezone: UTC}}  # the times carry no zone: say theirs"
+        remark = "# the times carry no zone: say theirs"
+        if order_seen(field.values).is_open:
+            remark += ", and `date_order: dmy` where the day comes first"
+        return f"  asked_at: {{path: {quoted(field.path)}, timezone: UTC}}  {remark}"
     if name == "latency_ms" and _are_seconds(field):
         return f"  latency_ms: {{path: {quoted(field.path)}, unit: s}}  # taken for seconds by their size"
     return f"  {name}: {quoted(field.path)}"

@@ -70,7 +70,8 @@ class MappedColumns:
         ends = []
         for path in (spec.start, spec.end):
             values = field_values(FieldSpec(path=path), self.rows.values, self.out)
-            parsed = instant_column(values, "latency_ms", unit=spec.unit, zone=zone_named(spec.timezone))
+            zone = zone_named(spec.timezone)
+            parsed = instant_column(values, "latency_ms", unit=spec.unit, zone=zone, date_order=spec.date_order)
             self._note_faults(parsed.faults)
             ends.append(parsed.values)
         return [(b - a).total_seconds() * 1000 if a and b else None for a, b in zip(*ends, strict=True)]
@@ -79,7 +80,8 @@ class MappedColumns:
         spec = self._spec(name)
         if spec is None:
             return [None] * len(self)
-        parsed = instant_column(self._raw(name), name, unit=spec.unit, zone=zone_named(spec.timezone))
+        zone = zone_named(spec.timezone)
+        parsed = instant_column(self._raw(name), name, unit=spec.unit, zone=zone, date_order=spec.date_order)
         self._note_faults(parsed.faults)
         if "timezone" not in spec.model_fields_set:
             note_naive_times(self.out, name, self.rows.file, parsed.naive)

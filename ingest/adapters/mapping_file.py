@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from evalsets.errors import BadInputError, FaultsError
 from ingest.adapters.mapping_paths import compile_path
 from ingest.normalising import zone_named
+from ingest.written_times import DateOrder
 
 TEXT_FIELDS = ("session_id", "user_id", "question", "answer", "model", "prompt_version", "error")
 NUMBER_FIELDS = ("latency_ms", "input_tokens", "output_tokens", "cost")
@@ -53,6 +54,8 @@ class FieldSpec(_Strict):
     """Of times and durations; auto: by magnitude for times, ms for durations."""
     timezone: str = "UTC"
     """IANA zone of times that come without one."""
+    date_order: DateOrder = "auto"
+    """Of dates in numbers: month first (mdy) or day first (dmy); auto: as all values of the field tell."""
     const: str | float | None = None
     map: Annotated[dict[str, Any], BeforeValidator(_text_keys)] = {}
     """Value as logged (as text) and what it means; a value that is not listed means nothing."""

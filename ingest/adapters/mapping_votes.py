@@ -57,7 +57,8 @@ def _vote_columns(section: FeedbackSection, records: list[Any], out: StagedRows)
 def _vote_times(section: FeedbackSection, records: list[Any], out: StagedRows) -> Any:
     spec = section.given_at or FieldSpec()
     values = field_values(section.given_at, records, out)
-    return instant_column(values, "at", unit=spec.unit, zone=zone_named(spec.timezone))
+    zone = zone_named(spec.timezone)
+    return instant_column(values, "at", unit=spec.unit, zone=zone, date_order=spec.date_order)
 
 
 def _complaint(section: FeedbackSection, target: Any, value: Any) -> str:
