@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ingest.adapters.base import Span
 from ingest.traces.facts import SpanFacts
-from ingest.traces.several_turns import BESIDE
+from ingest.traces.several_turns import BESIDE, is_batch
 from ingest.traces.turn import question_of
 
 SPEAKING = frozenset({"agent", "chain"})
@@ -60,11 +60,18 @@ def form_of(spans: Sequence[Span]) -> Form | None:
 
 def _is_turn(form: Form, spans: Sequence[Span]) -> bool:
     entry: SpanFacts = spans[form.entry].payload
+    if form.may_be_turns and is_batch(entry, _below(form, spans)):
+        return False
     if entry.question and entry.kind in SPEAKING:
         return True
     if form.may_be_turns and not entry.question and not entry.answer:
         return False
     return bool(asked_in(form, [span.payload for span in spans]))
+
+
+def _below(form: Form, spans: Sequence[Span]) -> list[SpanFacts]:
+    above = spans[form.entry].span_id
+    return [span.payload for span in spans if span.payload.parent == above and span.payload.kind in SPEAKING]
 
 
 def asked_in(form: Form, facts: Sequence[SpanFacts]) -> str | None:

@@ -1,7 +1,9 @@
 """Tell a session that was logged as one trace from a turn of several steps, and cut it into its turns."""
 
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
+from ingest.traces.facts import SpanFacts
 from ingest.traces.tree import Node, SpanTree
 
 _SPEAKING = frozenset({"chain", "agent"})
@@ -14,6 +16,7 @@ def turns_of(tree: SpanTree) -> list[list[Node]]:
 
     Several turns are: steps of one name that follow one another, each with a question and an answer or error of its
     own, with nothing else of AI software beside them. Steps that ask the same in a row are one turn, such as a loop.
+    The steps of a batch, which returns their answers and nothing else, may run side by side.
     """
     heads = _heads(tree)
     if len(heads) < 2 or not _are_turns(tree, heads):  # noqa: PLR2004 - one is no series
@@ -33,9 +36,29 @@ def turns_of(tree: SpanTree) -> list[list[Node]]:
 def _heads(tree: SpanTree) -> list[Node]:
     """Return the highest spans that may be turns: below an entry that says nothing itself, those under it."""
     entries = [node for node in tree.entries if node.facts.kind not in BESIDE]
-    if len(entries) != 1 or entries[0].facts.question or entries[0].facts.answer:
+    if len(entries) != 1:
         return entries
-    return [node for node in tree.children(entries[0]) if node.facts.kind and node.facts.kind not in BESIDE]
+    entry = entries[0].facts
+    below = [node for node in tree.children(entries[0]) if node.facts.kind and node.facts.kind not in BESIDE]
+    says_nothing = not entry.question and not entry.answer
+    return below if says_nothing or is_batch(entry, [node.facts for node in below]) else entries
+
+
+def is_batch(entry: SpanFacts, below: Sequence[SpanFacts]) -> bool:
+    """Return whether all that an entry answers is what the steps below it answer, each to a question of its own."""
+    answers = [facts.answer for facts in below if facts.answer]
+    questions = {facts.question for facts in below}
+    if not entry.answer or len(answers) < 2 or len(questions) < 2:  # noqa: PLR2004 - one is no batch
+        return False
+    if entry.question and entry.question not in questions:
+        return False
+    rest = entry.answer
+    for answer in sorted(answers, key=len, reverse=True):
+        before, found, after = rest.partition(answer)
+        if not found:
+            return False
+        rest = f"{before}\n{after}"
+    return not rest.strip()
 
 
 def _are_turns(tree: SpanTree, heads: list[Node]) -> bool:
@@ -47,4 +70,13 @@ def _are_turns(tree: SpanTree, heads: list[Node]) -> bool:
         head.facts.kind in _SPEAKING and head.facts.question and (head.facts.answer or head.facts.error)
         for head in heads
     )
-    return speaks and all(0 < before.facts.end_ns <= after.started_ns for before, after in pairwise(heads))
+    return speaks and (_follow_one_another(heads) or _are_a_batch(tree, heads))
+
+
+def _follow_one_another(heads: list[Node]) -> bool:
+    return all(0 < before.facts.end_ns <= after.started_ns for before, after in pairwise(heads))
+
+
+def _are_a_batch(tree: SpanTree, heads: list[Node]) -> bool:
+    above = next(tree.ancestors(heads[0]), None)
+    return above is not None and is_batch(above.facts, [head.facts for head in heads])

@@ -60,6 +60,31 @@ def test_a_turn_of_several_steps_stays_one(name: str) -> None:
     assert read_values(ADAPTER, [batch(*ONE_TURN[name])]).only.interaction_id == f"trace:{TRACE}"
 
 
+BATCH = {"input__value": "one?", "output__value": "answer to one?\nanswer to two?"}
+
+
+@pytest.mark.parametrize("starts", [(1, 10), (1, 2)])
+def test_a_batch_that_returns_the_answers_of_its_steps_is_a_turn_each_also_when_they_run_side_by_side(
+    starts: tuple[int, int], tmp_path: Path
+) -> None:
+    steps = [asked("2", "1", "one?", at=starts[0]), asked("3", "1", "two?", at=starts[1])]
+    log = batch(chain("1", name="batch", lasting=30, **BATCH), *steps)
+    made = read_values(ADAPTER, [log]).interactions
+    assert [(turn.question, turn.answer) for turn in made] == [
+        ("one?", "answer to one?"),
+        ("two?", "answer to two?"),
+    ]
+    store = LogStore(tmp_path / "logs.duckdb")
+    ingest([write_lines(tmp_path / "log.jsonl", [log])], store=store)
+    assert rows(store, "SELECT question FROM interactions ORDER BY asked_at, 1") == [("one?",), ("two?",)]
+
+
+def test_a_step_that_answers_more_than_its_parts_stays_one_turn() -> None:
+    steps = [asked("2", "1", "one?", at=1), asked("3", "1", "two?", at=10)]
+    root = chain("1", name="agent", lasting=30, **BATCH | {"output__value": "answer to one?, and answer to two?"})
+    assert read_values(ADAPTER, [batch(root, *steps)]).only.interaction_id == f"trace:{TRACE}"
+
+
 def test_turns_that_come_late_leave_the_ids_of_the_earlier_ones_and_the_same_tables(tmp_path: Path) -> None:
     spans = session(SILENT)
     files = [write_lines(tmp_path / f"{place}.jsonl", [batch(*spans[at])]) for place, at in enumerate(
