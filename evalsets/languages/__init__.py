@@ -9,6 +9,8 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
+from evalsets.phrase_patterns import any_of
+
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 """Language codes with a table; the first is used where nothing tells."""
 
@@ -50,7 +52,7 @@ def language_table(code: str) -> LanguageTable:
     raw = _raw_table(code)
     refusal = raw["refusal"]
     words = refusal.get("words", {})
-    patterns = {name: _any_of([_spelled_out(each, words) for each in refusal[name]]) for name in _PATTERNS}
+    patterns = {name: any_of([_spelled_out(each, words) for each in refusal[name]]) for name in _PATTERNS}
     return LanguageTable(
         code,
         stopwords=stopwords_of(code),
@@ -104,19 +106,3 @@ _WORDS = re.compile(r"<([a-z]+)>")
 def _spelled_out(fragment: str, words: Mapping[str, str]) -> str:
     """Put the words of a kind, such as `<sources>`, where a pattern names them."""
     return _WORDS.sub(lambda match: words[match.group(1)], fragment)
-
-
-def _any_of(fragments: Sequence[str]) -> re.Pattern[str]:
-    """Find any of the fragments; those that begin a word are tried only where one does, which is far quicker."""
-    opening = [each for each in fragments if each.startswith("^")]
-    of_words = [each.removeprefix(_WORD) for each in fragments if each.startswith(_WORD)]
-    others = [each for each in fragments if not each.startswith(("^", _WORD))]
-    groups = ((opening, ""), (of_words, _WORD), (others, ""))
-    return re.compile("|".join(f"{start}(?:{'|'.join(map(_grouped, group))})" for group, start in groups if group))
-
-
-_WORD = r"\b"
-
-
-def _grouped(fragment: str) -> str:
-    return f"(?:{fragment})"
