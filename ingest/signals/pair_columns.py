@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.signals.pair_features import ASKING_SHIFT, COUNTED_FEATURES, Numbers, Trait
-from ingest.signals.question_columns import MARKS, MOST_WORDS, LetterColumn, QuestionColumn
-from ingest.signals.word_table import Integers, Places
+from ingest.signals.question_columns import CLASSES, MARKS, MOST_WORDS, SPACES, LetterColumn, QuestionColumn
+from ingest.signals.word_table import MOST_BYTES, SIZE_SHIFT, STEM_SHIFT, Places
 
+Integers = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint32]
 """One integer a question, whose bit i stands for word i."""
@@ -27,16 +28,25 @@ _FACTS = {
 words: content words, those whose stem did not stand before, and words that are no pronouns and did not stand before.
 `twins` counts the bytes, a space each included, of the words that stood before."""
 _BELOW = np.array([(1 << place) - 1 for place in range(MOST_WORDS)], dtype=np.uint32)
+_ALL_TRAITS = (1 << SIZE_SHIFT) - 1
+# As plain integers: numpy would turn every array that meets an enum member into wider numbers.
+_CONTENT, _NAMES, _POINTS, _RETRIES = map(int, (Trait.CONTENT, Trait.NAMES, Trait.POINTS, Trait.RETRIES))
+_FOLLOWS_ON, _INTERJECTION, _OPENS = map(int, (Trait.FOLLOWS_ON, Trait.INTERJECTION, Trait.OPENS))
+_WHAT, _ABOUT, _TELL, _ME = map(int, (Trait.WHAT, Trait.ABOUT, Trait.TELL, Trait.ME))
+_ASKING_BITS = SIZE_SHIFT - ASKING_SHIFT
+_ASKING_NUMBERS = (1 << _ASKING_BITS) - 1
 _LONGEST_OPENING = 6
 """Letters of the longest opening that a retry may add, `m` aside, of which some hum many."""
-_M = ord("m") & 31
+_KINDS = np.zeros((CLASSES, 3), dtype=np.float32)
+"""A product with these adds up the letters and marks, the letters a retry has too, and the spaces."""
+_KINDS[:SPACES, 0] = _KINDS[:MARKS, 1] = _KINDS[SPACES, 2] = 1
+_KINDS[ord("m") & 31, 1] = 0
 
 
 class Bounds(NamedTuple):
     """What rapidfuzz cannot go beyond, from 0 to 1, known from counts alone."""
 
     word_sets_at_most: Numbers
-    letters_at_least: Numbers
     letters_at_most: Numbers
     """Of words sorted or not."""
     may_be_repeated: Mask
@@ -48,7 +58,6 @@ class Bounds(NamedTuple):
         """Return the bounds of the pairs at `places`."""
         return Bounds(
             self.word_sets_at_most[places],
-            self.letters_at_least[places],
             self.letters_at_most[places],
             self.may_be_repeated[places],
             self.may_share_content[places],
@@ -84,7 +93,7 @@ class _Texts(NamedTuple):
     """Questions. A table has a row for each place of a word and a column for each question."""
 
     stems: Integers
-    """Below 0 where there is no word."""
+    """0 where there is no word."""
     sizes: Integers
     facts: Words
     """One row a fact."""
@@ -92,27 +101,26 @@ class _Texts(NamedTuple):
     @classmethod
     def of(cls, questions: QuestionColumn, rows: Places) -> "_Texts":
         words = questions.words[rows]
-        width = int(words.max(initial=1))
-        columns = np.arange(width)[:, None]
-        is_word = columns < words
-        places = np.where(is_word, questions.first[rows] + columns, 0)
-        stems = np.where(is_word, questions.stems.take(places), -1 - columns.astype(np.int32))
-        traits = np.where(is_word, questions.traits.take(places), 0)
-        sizes = np.where(is_word, questions.sizes.take(places), 0)
+        columns = np.arange(int(words.max(initial=1)))[:, None]
+        places = np.minimum(questions.first[rows] + columns, max(0, len(questions.facts) - 1))
+        known = np.where(columns < words, questions.facts.take(places), 0) if questions.facts.size else 0 * places
+        stems = (known >> STEM_SHIFT).astype(np.int32)
+        low = known.astype(np.int32)
+        sizes, traits = (low >> SIZE_SHIFT) & MOST_BYTES, low & _ALL_TRAITS
         every = np.bitwise_or.reduce(traits, axis=0)
-        content = _bits((traits & Trait.CONTENT) > 0)
-        before = _alike(stems, stems) & _BELOW[:width, None]
-        new = _bits((before == 0) & is_word)
+        content = _bits((traits & _CONTENT) > 0)
+        before = _alike(stems, stems) & _BELOW[: len(columns), None]
+        new = before == 0
         facts = {
             "words": words,
             "content": content,
-            "names": new & _bits((traits & Trait.NAMES) > 0),
+            "names": _bits(((traits & _NAMES) > 0) & new),
             "new_content": content & _bits((before & content) == 0),
-            "asks": _first_asking(traits, every),
-            "points": (every & Trait.POINTS) > 0,
-            "goes_on": _goes_on(traits, is_word, every),
-            "retries": (traits[0] & Trait.RETRIES) > 0,
-            "twins": np.where(before > 0, sizes + 1, 0).sum(axis=0),
+            "asks": _first_asking(traits),
+            "points": (every & _POINTS) > 0,
+            "goes_on": _goes_on(traits, stems > 0, every),
+            "retries": (traits[0] & _RETRIES) > 0,
+            "twins": np.where(new, 0, sizes + 1).sum(axis=0),
         }
         return cls(stems, sizes, np.array([facts[name] for name in _FACTS], dtype=np.uint32))
 
@@ -135,28 +143,29 @@ def _bits(is_so: Mask) -> Words:
 
 def _alike(a: Integers, b: Integers) -> Words:
     """Return for each word of `b` which words of `a` have its stem."""
-    return _bits(a[:, None] == b)
+    return _bits(np.where(a > 0, a, -1)[:, None] == b)
 
 
-def _first_asking(traits: Integers, every: Integers) -> Integers:
-    asks = np.zeros_like(every)
-    for row in (traits >> ASKING_SHIFT)[::-1]:
-        np.copyto(asks, row, where=row > 0)
-    return asks
+def _first_asking(traits: Integers) -> Integers:
+    """Return the number of the first question word of each question, 0 where there is none."""
+    asks = traits >> ASKING_SHIFT
+    placed = asks + (np.arange(len(asks), dtype=np.int32) << _ASKING_BITS)[:, None]
+    first = np.where(asks > 0, placed, MOST_WORDS << _ASKING_BITS).min(axis=0)
+    return np.asarray(first & _ASKING_NUMBERS)
 
 
 def _goes_on(traits: Integers, is_word: Mask, every: Integers) -> Mask:
-    goes_on = ((every & Trait.FOLLOWS_ON) > 0) | ((traits[0] & Trait.OPENS) > 0)
+    goes_on = (every & _FOLLOWS_ON > 0) | (traits[0] & _OPENS > 0)
     if len(traits) == 1:
         return np.asarray(goes_on)
-    goes_on |= ((traits[0] & Trait.TELL) > 0) & ((traits[1] & Trait.ME) > 0)
-    asking = np.flatnonzero(((every & Trait.WHAT) > 0) & ((every & Trait.ABOUT) > 0))
+    goes_on |= (traits[0] & _TELL > 0) & (traits[1] & _ME > 0)
+    asking = np.flatnonzero((every & (_WHAT | _ABOUT)) == (_WHAT | _ABOUT))
     if asking.size:
         some = traits[:, asking]
-        start = (((some & Trait.INTERJECTION) == 0) & is_word[:, asking]).argmax(axis=0)
+        start = ((some & _INTERJECTION == 0) & is_word[:, asking]).argmax(axis=0)
         after = np.minimum(start + 1, len(traits) - 1)
         columns = np.arange(asking.size)
-        goes_on[asking] |= ((some[start, columns] & Trait.WHAT) > 0) & ((some[after, columns] & Trait.ABOUT) > 0)
+        goes_on[asking] |= (some[start, columns] & _WHAT > 0) & (some[after, columns] & _ABOUT > 0)
     return np.asarray(goes_on)
 
 
@@ -166,7 +175,7 @@ def _counted(a: _Texts, b: _Texts) -> tuple[Numbers, Places]:
     These are, of either side, the letters of the words that stand in the other and of those that stand twice, then
     whether the two may share content, then of either whether it opens like a retry.
     """
-    alike = _alike(a.stems, np.maximum(b.stems, 0))
+    alike = _alike(a.stems, b.stems)
     in_later = np.bitwise_or.reduce(alike, axis=0)
     in_content = np.bitwise_or.reduce(np.where(_each_bit(b.content, len(alike)), alike, 0), axis=0)
     both, of_a, of_b = (
@@ -215,35 +224,32 @@ def _longest_in_order(alike: Words) -> Integers:
 
 
 def _bounds(letters: LetterColumn, earlier: Places, later: Places, shared: Places) -> Bounds:
-    of_a, of_b = letters.letters[earlier], letters.letters[later]
-    common = np.minimum(of_a, of_b)
-    gaps = np.minimum(letters.gaps[earlier], letters.gaps[later])
+    counts = letters.counts
+    each = counts @ _KINDS
+    common = np.minimum(counts.take(earlier, axis=0), counts.take(later, axis=0)) @ _KINDS
+    in_common = common[:, 0] + common[:, 2]
     length_a, length_b = letters.length[earlier], letters.length[later]
-    total = np.maximum(length_a + length_b, 1)
-    at_most = np.minimum(1.0, 2 * (common.sum(axis=1) + gaps) / total)
-    alone = common[:, :MARKS].sum(axis=1) - common[:, _M]
+    at_most = np.minimum(1.0, 2 * in_common / np.maximum(length_a + length_b, 1))
     rest = np.maximum(
-        *(
-            side[:, :MARKS].sum(axis=1) - side[:, _M] - _LONGEST_OPENING * opens
-            for side, opens in ((of_a, shared[5]), (of_b, shared[6]))
-        )
+        *(each[side, 1] - _LONGEST_OPENING * opens for side, opens in ((earlier, shared[5]), (later, shared[6])))
     )
+    gaps = each[:, 2].astype(np.int64)
     kept = np.minimum(_most_kept(letters, earlier, shared[0]), _most_kept(letters, later, shared[1]))
-    set_a, set_b = _least_as_set(letters, earlier, shared[2]), _least_as_set(letters, later, shared[3])
+    set_a = _least_as_set(letters, gaps, earlier, shared[2])
+    set_b = _least_as_set(letters, gaps, later, shared[3])
     in_both = 2 * kept / np.maximum(kept + np.minimum(set_a, set_b), 1)
-    as_sets = 2 * (common.sum(axis=1) + gaps) / np.maximum(set_a + set_b, 1)
+    as_sets = 2 * in_common / np.maximum(set_a + set_b, 1)
     return Bounds(
         np.minimum(1.0, np.maximum(as_sets, in_both)),
-        2 * gaps / total,
         at_most,
-        alone >= rest,
+        common[:, 1] >= rest,
         shared[4] > 0,
     )
 
 
-def _least_as_set(letters: LetterColumn, rows: Places, twins: Places) -> Places:
+def _least_as_set(letters: LetterColumn, gaps: Places, rows: Places, twins: Places) -> Places:
     """Return how short a question may become when each of its words is kept once, whatever marks cling to them."""
-    marks = letters.length[rows] - letters.gaps[rows] - letters.word_letters[rows]
+    marks = (letters.length - gaps - letters.word_letters)[rows]
     return np.maximum(letters.length[rows] - np.where(twins > 0, twins + np.maximum(marks, 0), 0), 0)
 
 

@@ -7,19 +7,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ingest.signals.pair_features import NO_MARKS, RETRY_MARKS, Trait
-from ingest.signals.word_table import Hashes, Integers, Places, WordTable
+from ingest.signals.word_table import STEM_SHIFT, Hashes, Places, WordFacts, WordTable
 
 Bools = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.float32]
 MOST_WORDS = 32
 """Questions with more words are for the plain way."""
-MARKS = 32
-_SPACE_CLASS, _CLASS_COUNT = 33, 34
+MARKS, SPACES, CLASSES = 32, 33, 34
 _SPACES = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"
 _IS_SPACE = np.zeros(256, dtype=bool)
 _IS_SPACE[[ord(mark) for mark in _SPACES]] = True
 _IS_LETTER = ~_IS_SPACE
 _IS_LETTER[list(NO_MARKS)] = False
-_CLASSES = np.where(_IS_SPACE, _SPACE_CLASS, np.arange(256) & (MARKS - 1))
+_CLASSES = np.where(_IS_SPACE, SPACES, np.arange(256) & (MARKS - 1))
 _CLASSES[[ord(mark) for mark in RETRY_MARKS]] = MARKS
 _ODD_START = np.zeros(256, dtype=bool)
 _ODD_START[[0xC2, 0xE1, 0xE2, 0xE3]] = True
@@ -27,17 +27,15 @@ _random = np.random.default_rng(20)
 _LETTER_NUMBERS = _random.integers(1, 1 << 63, 256, dtype=np.uint64)
 _FACTOR = 0x9E3779B97F4A7C15
 _BEYOND_ASCII = 0x80
+_CONTENT_PLACE = np.uint64(Trait.CONTENT.bit_length() - 1)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 
 class QuestionColumn(NamedTuple):
-    """The words of a column of questions; each word is a number, equal where the stems are equal."""
+    """The words of a column of questions."""
 
-    stems: Integers
-    """All words of all questions."""
-    traits: Integers
-    sizes: Integers
-    """Bytes of each word."""
+    facts: WordFacts
+    """All words of all questions; stems have one number within a column."""
     first: Places
     """Where the words of each question begin in these."""
     words: Places
@@ -51,10 +49,9 @@ class QuestionColumn(NamedTuple):
 class LetterColumn(NamedTuple):
     """The letters of a column of plain questions."""
 
-    letters: Places
-    """Counts of bytes, one row a question: by their lower five bits, and in column MARKS the marks a retry may add."""
-    gaps: Places
-    """Spaces."""
+    counts: Counts
+    """Counts of bytes, one row a question: by their lower five bits, in column MARKS the marks a retry may add, in
+    column SPACES the spaces."""
     length: Places
     """Letters, marks and spaces together."""
     word_letters: Places
@@ -91,15 +88,15 @@ def read_questions(texts: pa.StringArray, *, longest: int) -> QuestionColumn:
     starts, ends = _runs(_IS_LETTER.take(index), offsets)
     first = np.searchsorted(starts, offsets[:-1])
     words = np.diff(first, append=len(starts))
-    stems, traits = _WORDS.look_up(_hashes(index, starts, ends), data.tobytes(), starts, ends)
+    facts = _WORDS.look_up(_hashes(index, starts, ends), data.tobytes(), starts, ends)
     is_odd = _oddly_spaced(data, offsets) | (np.diff(offsets) > longest) | (words > MOST_WORDS)
-    sizes = (ends - starts).astype(np.int32)
-    return QuestionColumn(stems, traits, sizes, first, words, _content_sets(stems, traits, first, words), ~is_odd)
+    return QuestionColumn(facts, first, words, _content_sets(facts, first, words), ~is_odd)
 
 
-def _content_sets(stems: Integers, traits: Integers, first: Places, words: Places) -> tuple[Hashes, Hashes]:
-    spread = stems.astype(np.uint64) * _SPREAD
-    is_content = ((traits & Trait.CONTENT) > 0).astype(np.uint64)
+def _content_sets(facts: WordFacts, first: Places, words: Places) -> tuple[Hashes, Hashes]:
+    known = facts.view(np.uint64)
+    spread = (known >> np.uint64(STEM_SHIFT)) * _SPREAD
+    is_content = (known >> _CONTENT_PLACE) & np.uint64(1)
     low, high = (_joined(is_content << ((spread >> np.uint64(by)) & np.uint64(63)), first, words) for by in (58, 52))
     return low, high
 
@@ -116,22 +113,20 @@ def read_letters(texts: pa.StringArray) -> LetterColumn:
     """Count the letters of plain questions without nulls."""
     data, offsets = _bytes_of(texts)
     index, sizes = data.astype(np.intp), np.diff(offsets)
-    letters = _counted_letters(index, offsets)
     length = sizes - _row_sums((data & 0xC0) == 0x80, offsets)  # noqa: PLR2004 - UTF-8's mark of a byte that goes on
     return LetterColumn(
-        letters[:, :_SPACE_CLASS],
-        letters[:, _SPACE_CLASS],
+        _counted_letters(index, offsets),
         length,
         _row_sums(_IS_LETTER.take(index), offsets),
         is_ascii=length == sizes,
     )
 
 
-def _counted_letters(index: Places, offsets: Places) -> Places:
+def _counted_letters(index: Places, offsets: Places) -> Counts:
     questions = len(offsets) - 1
-    cells = np.repeat(np.arange(0, questions * _CLASS_COUNT, _CLASS_COUNT), np.diff(offsets))
+    cells = np.repeat(np.arange(0, questions * CLASSES, CLASSES), np.diff(offsets))
     cells += _CLASSES.take(index)
-    return np.bincount(cells, minlength=questions * _CLASS_COUNT).reshape(questions, _CLASS_COUNT)
+    return np.bincount(cells, minlength=questions * CLASSES).reshape(questions, CLASSES).astype(np.float32)
 
 
 def _bytes_of(texts: pa.StringArray) -> tuple[npt.NDArray[np.uint8], Places]:

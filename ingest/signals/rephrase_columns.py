@@ -52,9 +52,11 @@ def rephrase_columns(
         few = as_indices(odd)
         found.put_verdicts(asked[odd], _judged_plainly(earlier.take(few), later.take(few), "", strictness))
     if open_at.size:
-        rows, back = np.unique(np.concatenate([a[open_at], b[open_at]]), return_inverse=True)
-        measured = compare(questions, read_letters(texts.take(as_indices(rows))), rows, *np.split(back, 2))
-        _judge_measured(found, asked[open_at], measured, _Strings(earlier, later, open_at), strictness)
+        rows, earlier_rows, later_rows = _numbered(a[open_at], b[open_at], len(texts))
+        measured = compare(questions, read_letters(texts.take(as_indices(rows))), rows, earlier_rows, later_rows)
+        few = as_indices(open_at)
+        both = earlier.take(few), later.take(few)
+        _judge_measured(found, asked[open_at], measured, both, strictness)
     return found.as_struct()
 
 
@@ -80,37 +82,31 @@ class _Found:
         return pa.StructArray.from_arrays([kinds, scores], names=["kind", "score"])
 
 
-class _Strings:
-    """The questions of the pairs at some places, as Python strings only where they are asked for."""
-
-    def __init__(self, earlier: pa.StringArray, later: pa.StringArray, places: Places) -> None:
-        self._columns, self._places = (earlier, later), places
-
-    def of(self, chosen: Places) -> tuple[list[str], list[str]]:
-        places = as_indices(self._places[chosen])
-        earlier, later = (column.take(places).to_pylist() for column in self._columns)
-        return earlier, later
+def _numbered(earlier: Places, later: Places, count: int) -> tuple[Places, Places, Places]:
+    """Return which of `count` places are in use, and both columns of places as numbers of these."""
+    is_used = np.zeros(count, dtype=bool)
+    is_used[earlier] = is_used[later] = True
+    numbers = np.cumsum(is_used) - 1
+    return np.flatnonzero(is_used), numbers[earlier], numbers[later]
 
 
-def _judge_measured(found: _Found, places: Places, measured: PairColumn, strings: _Strings, strictness: float) -> None:
+def _judge_measured(
+    found: _Found, places: Places, measured: PairColumn, texts: tuple[pa.StringArray, pa.StringArray], strictness: float
+) -> None:
     """Let rapidfuzz read ever fewer of the pairs: the cheapest measure first, the dearest for what may still be one."""
-    bounds = measured.bounds
-    close = np.flatnonzero(_may_be_rephrase(measured.counted, bounds, strictness))
-    earlier, later = strings.of(close)
+    earlier, later = (column.to_pylist() for column in texts)
     letters = _alike(fuzz.ratio, earlier, later) / 100
-    bounds = bounds.at(close)._replace(letters_at_least=letters)
-    closer = np.flatnonzero(_may_be_rephrase(measured.counted[close], bounds, strictness, letters=letters))
-    earlier, later = [earlier[i] for i in closer], [later[i] for i in closer]
-    close, letters = close[closer], letters[closer]
+    close = np.flatnonzero(_may_be_rephrase(measured.counted, measured.bounds, letters, strictness))
+    earlier, later = [earlier[i] for i in close], [later[i] for i in close]
     word_sets = _alike(fuzz.token_set_ratio, earlier, later)
-    kinds, scores = plain_likeness(earlier, later, word_sets, bounds.may_be_repeated[closer])
+    kinds, scores = plain_likeness(earlier, later, word_sets, measured.bounds.may_be_repeated[close])
     weighed = np.flatnonzero((kinds < 0) & (word_sets >= HOPELESS))
     words = [[side[i] for i in weighed] for side in (earlier, later)]
     features = np.column_stack(
         [
             word_sets[weighed] / 100,
             _alike(fuzz.token_sort_ratio, *words) / 100,
-            letters[weighed],
+            letters[close[weighed]],
             measured.counted[close[weighed]],
         ]
     )
@@ -122,18 +118,17 @@ def _alike(scorer: Callable[..., float], earlier: Sequence[str], later: Sequence
     return np.asarray(cpdist(earlier, later, scorer=scorer), dtype=np.float64) if earlier else np.zeros(0)
 
 
-def _may_be_rephrase(counted: Numbers, bounds: Bounds, strictness: float, *, letters: Numbers | None = None) -> Mask:
-    """Tell which pairs could be called a rephrase whatever rapidfuzz has yet to say of them."""
+def _may_be_rephrase(counted: Numbers, bounds: Bounds, letters: Numbers, strictness: float) -> Mask:
+    """Tell which pairs could be called a rephrase whatever rapidfuzz has yet to say of their words."""
     word_sets = bounds.word_sets_at_most + _SLACK
     could_be = word_sets >= NEARLY_ALL / 100
     could_be |= bounds.may_be_repeated & (word_sets >= MAY_BE_SAME / 100)
-    at_most = bounds.letters_at_most + _SLACK
     for head in rephrase_model():
         highest = head.intercept + counted @ np.array([head.weights[name] for name in COUNTED_FEATURES])
         for name, low, high in (
             ("word_sets_alike", HOPELESS / 100, word_sets),
-            ("sorted_words_alike", 0.0, at_most),
-            ("letters_alike", bounds.letters_at_least - _SLACK, at_most if letters is None else letters + _SLACK),
+            ("sorted_words_alike", 0.0, bounds.letters_at_most + _SLACK),
+            ("letters_alike", letters, letters),
         ):
             highest = highest + np.maximum(head.weights[name] * low, head.weights[name] * high)
         could_be |= highest >= head.least_logit(strictness) - _SLACK

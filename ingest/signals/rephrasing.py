@@ -172,7 +172,7 @@ def plain_likeness(
     kinds, scores = np.full(len(earlier), -1, dtype=np.int8), np.zeros(len(earlier))
     nearly_all = np.flatnonzero(word_sets >= NEARLY_ALL)
     kinds[nearly_all] = KINDS.index("restated")
-    scores[nearly_all] = [round(float(word_sets[index]) / 100, 3) for index in nearly_all]
+    scores[nearly_all] = _rounded(word_sets[nearly_all] / 100)
     may_be_same = word_sets >= MAY_BE_SAME if may_be_repeated is None else may_be_repeated & (word_sets >= MAY_BE_SAME)
     for index in map(int, np.flatnonzero(may_be_same)):
         if earlier[index] == later[index] or _bare(earlier[index]) == _bare(later[index]):
@@ -186,9 +186,16 @@ def weigh(
     """Weigh what was measured, columns named by `names`; -1 where neither head believes in a rephrase."""
     restated, reworded = (_margin(head, features, names, strictness) for head in model)
     margins = np.maximum(restated, reworded)
-    scores = np.array([round(0.5 + float(margin) / 2, 3) if margin >= 0 else 0.0 for margin in margins])
+    scores = np.zeros(len(margins))
+    scores[margins >= 0] = _rounded(0.5 + margins[margins >= 0] / 2)
     kinds = np.where(restated >= reworded, KINDS.index("restated"), KINDS.index("reworded"))
     return np.where(margins >= 0, kinds, -1).astype(np.int8), scores
+
+
+def _rounded(scores: Numbers) -> Numbers:
+    """Round to three places as Python does; many pairs have one score."""
+    distinct, back = np.unique(scores, return_inverse=True)
+    return np.array([round(score, 3) for score in distinct.tolist()])[back] if scores.size else scores
 
 
 def _measured(earlier: Sequence[str], later: Sequence[str], embeddings: str) -> tuple[Numbers, tuple[str, ...]]:
