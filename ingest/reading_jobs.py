@@ -273,10 +273,9 @@ class Readers:
         yield from self._read_beside(parts)
 
     def _read_beside(self, parts: Iterable[LinePart]) -> Iterator[StagedBlock]:
-        pool = self._started_pool()
         waiting: deque[Future[SentBlock]] = deque()
         for part in parts:
-            waiting.append(pool.submit(_work, part))
+            waiting.append(self._started_pool().submit(_work, part))
             if len(waiting) > self._workers * _IN_FLIGHT:
                 yield waiting.popleft().result().received()
         while waiting:

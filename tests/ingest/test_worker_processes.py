@@ -1,11 +1,14 @@
 """Worker processes start clean."""
 
+import multiprocessing
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from ingest.reading_jobs import Way, readers
+from ingest.settings import PrivacySettings
 from ingest.worker_processes import start_lean, tell_arrow_of_no_pandas, worker_processes
 
 
@@ -45,3 +48,9 @@ def pandas_after_arrow() -> tuple[bool, bool]:
 def test_arrow_can_be_told_of_no_pandas_in_a_program_that_imports_it_later() -> None:
     with worker_processes(1, tell_arrow_of_no_pandas, ()) as pool:
         assert pool.submit(pandas_after_arrow).result() == (False, True)
+
+
+def test_readers_start_no_process_when_there_is_nothing_left_to_read() -> None:
+    with readers(Way("langfuse", None, PrivacySettings(), b"salt"), workers=2) as opened:
+        assert list(opened.read_parts(iter(()), many=True)) == []
+        assert multiprocessing.active_children() == []
