@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ingest.adapters.base import Outcome, Record, Skip, Span, Trace
+from ingest.adapters.exact_ids import ExactIds
 from ingest.adapters.mapping_columns import MappedColumns
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile, load_preset
 from ingest.adapters.mapping_paths import compile_path, holds
@@ -22,6 +23,7 @@ class MappingReader:
         """Take a mapping; its paths are compiled at first use and kept."""
         self.mapping = mapping
         self.shape = span_shape(mapping.interactions) if mapping.interactions else None
+        self._exact_ids = ExactIds(mapping)
 
     @property
     def is_staged(self) -> bool:
@@ -31,7 +33,7 @@ class MappingReader:
     def read(self, block: Block) -> StagedRows:
         """Stage one block; every record becomes an interaction, a vote, a span, a skip or a reject."""
         out = StagedRows(read=len(block.values))
-        rows = self._take_votes(_objects_only(block, out), out)
+        rows = self._take_votes(self._exact_ids.restored(_objects_only(block, out)), out)
         section = self.mapping.interactions
         if section is None:
             if rows.values:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalsets.chunks import canonical_chunk_id, chunk_text_hash
-from ingest.fast.columns import Array, Mask, number_array, text_array, true_rows
+from ingest.fast.columns import Array, Mask, number_array, rounded_ids, text_array, true_rows
 from ingest.privacy import Redactor
 
 _MOST_TEXTS = 100_000
@@ -107,6 +107,7 @@ class ChunkReader:
     def _ids(chunks: Array, text_hashes: Array, odd: "_Odd") -> tuple[Array, Array]:
         """Return the id of each chunk and which link of the fallback chain gave it."""
         ids = odd.take(text_array(chunks.field("chunk_id")))
+        odd.mark(rounded_ids(ids))
         in_metadata = _in_metadata("chunk_id", chunks, odd)
         if not in_metadata:
             odd.mark(true_rows(ids.is_null()))

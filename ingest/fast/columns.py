@@ -179,6 +179,11 @@ def _finite(values: Array) -> Normalised:
     return Normalised(values, _marked(len(values), wild))
 
 
+def rounded_ids(column: Array) -> Mask:
+    """Return which ids are numbers beyond 64 bits, which the engine rounded: the mapping reader reads all digits."""
+    return true_rows(pc.match_substring(column, "e+"))
+
+
 def time_array(column: Array, *, unit: str = "auto", is_utc: bool = True) -> Times:
     """Read times: ISO 8601 with a zone, epochs, and (when `is_utc` says that they are in UTC) ISO without a zone."""
     if unit == "auto":

@@ -20,6 +20,7 @@ from ingest.fast.columns import (
     is_structure,
     number_array,
     only_chunk,
+    rounded_ids,
     text_array,
     time_array,
     true_rows,
@@ -50,6 +51,8 @@ class FastRows:
             self.columns["id"] = self._derived_ids()
         for name in ("id", "question"):
             self._mark(true_rows(self.columns[name].is_null()))
+        for name in ("id", "session_id", "user_id"):
+            self._mark(rounded_ids(self.columns[name]) if name in self.columns else None)
         self._mark(links and links.odd)
 
     def _derived_ids(self) -> Array:

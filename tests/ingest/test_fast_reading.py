@@ -55,6 +55,9 @@ def turn(number: int, **changes: Any) -> dict[str, Any]:
 def odd_lines() -> list[bytes]:
     records = [
         turn(100, query=None),
+        turn(200, request_id=10**25 + 1),
+        turn(201, request_id=10**25 + 2, conv=-(2**70), uid=10**22),
+        turn(202, sources=[{"chunk": 10**25 + at, "doc": "d", "text": "t"} for at in range(2)]),
         turn(101, ts="2026-11-02T08:00:00"),
         turn(102, ts=1_793_609_970_123),
         turn(103, ts=1_793_609_970.25),
@@ -385,3 +388,12 @@ def test_patterns_of_ones_own_are_replaced_in_a_log_read_fast(
     assert fast_blocks == [True]
     assert_same_store(slow, fast)
     assert fast[1]["redactions"]["ticket"] == 80
+
+
+def test_ids_beyond_64_bits_keep_every_digit(tmp_path: Path, app_mapping: MappingFile, store: LogStore) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(json.dumps(turn(at, request_id=10**25 + at)) for at in range(3)), encoding="utf-8")
+    ingest([log], store=store, mapping=app_mapping, workers=1)
+    assert rows(store, "SELECT interaction_id FROM interactions ORDER BY 1") == [
+        (f"app:{10**25 + at}",) for at in range(3)
+    ]
