@@ -69,13 +69,14 @@ def _time_fields(mapping: MappingFile) -> Iterator[tuple[Place, FieldSpec]]:
 def _seen_in(file: MappedFile, specs: Mapping[Place, FieldSpec]) -> dict[Place, OrderSeen]:
     """Return what the dates of one file tell: its first records, and where these leave it open, the others."""
     seen = {place: OrderSeen() for place in specs}
-    for number, values in enumerate(_blocks(file)):
-        waiting = [place for place in specs if seen[place].is_open or not number]
-        if not waiting:
-            break
+    waiting = list(specs)
+    for values in _blocks(file):
         records = [value for value in values if isinstance(value, dict)]
         for place in waiting:
             seen[place] = seen[place].plus(order_seen(_values(file.mapping, specs[place].path, records)))
+        waiting = [place for place in waiting if seen[place].is_open]
+        if not waiting:
+            break
     return seen
 
 

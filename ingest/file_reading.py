@@ -1,9 +1,11 @@
 """Reads one probed file the fastest way it can be read: with DuckDB, in worker processes, or right here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from ingest.adapters import get_adapter
 from ingest.adapters.mapping import MappingAdapter
@@ -11,12 +13,24 @@ from ingest.adapters.mapping_file import MappingFile
 from ingest.fast.plan import FAST_BYTES
 from ingest.fast.reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
 from ingest.fast.slices import FastJob
+from ingest.reader_pool import Readers, WholeFile, readers
 from ingest.reading.blocks import line_parts, whole_blocks
 from ingest.reading.probing import Probe
-from ingest.reading_jobs import Readers, Way, readers
+from ingest.reading_jobs import StagedBlock, Way
 from ingest.way_finding import FileWay
 
 _MANY_BYTES = 12 << 20
+"""From so many bytes on the parts of a file are worth the start of worker processes."""
+_MANY_SMALL_BYTES = 24 << 20
+"""From so many bytes on small files are: each is still opened and accounted for here."""
+
+
+class FileToRead(NamedTuple):
+    """A probed file, how it is read (None: nothing recognises it), and its size in bytes."""
+
+    probe: Probe
+    way: FileWay | None
+    size: int
 
 
 class FileReader:
@@ -27,6 +41,19 @@ class FileReader:
         self.scratch, self.workers = scratch, workers
         self.stack = ExitStack()
         self._pools: dict[str, Readers] = {}
+        self._ahead: dict[Path, Iterator[list[StagedBlock]]] = {}
+
+    def expect(self, files: Sequence[FileToRead]) -> None:
+        """Have small files read side by side, where there are many; `blocks` has to be asked for them in this order."""
+        if self.workers < 2:  # noqa: PLR2004 - one worker is this process
+            return
+        small = [(file, file.way) for file in files if file.way is not None and _is_small(file)]
+        for _, group in groupby(small, key=lambda entry: entry[1].way.adapter):
+            alike = list(group)
+            if len(alike) > 1 and sum(file.size for file, _ in alike) > _MANY_SMALL_BYTES:
+                jobs = (WholeFile(file.probe._replace(sample=[], wrapper=None), way.layers) for file, way in alike)
+                read = self._readers(alike[0][1].way).read_files(jobs)
+                self._ahead |= {file.probe.file.path: read for file, _ in alike}
 
     def close(self) -> None:
         """End the worker processes."""
@@ -35,6 +62,9 @@ class FileReader:
 
     def blocks(self, found: Probe, way: FileWay, size: int) -> Iterator[SizedBlock]:
         """Yield the blocks of a file of `size` bytes in order."""
+        if (ahead := self._ahead.pop(found.file.path, None)) is not None:
+            yield from (SizedBlock(block, 0) for block in next(ahead))
+            return
         pool = self._readers(way.way)
         if found.container != "lines":
             for block in whole_blocks(found, layers=way.layers):
@@ -52,6 +82,11 @@ class FileReader:
         if way.adapter not in self._pools:
             self._pools[way.adapter] = self.stack.enter_context(readers(way, workers=self.workers))
         return self._pools[way.adapter]
+
+
+def _is_small(file: FileToRead) -> bool:
+    """Return whether a file is read in one go: what DuckDB reads, or workers share, is larger."""
+    return file.size < FAST_BYTES and not file.probe.is_large
 
 
 def _fast_job(found: Probe, way: FileWay, size: int) -> FastJob | None:

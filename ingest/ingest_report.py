@@ -1,6 +1,7 @@
 """What an ingest says it did: every record read is accounted for as made into something, skipped or quarantined."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -150,6 +151,11 @@ class ReportTally:
             self.cautions[caution.code] = CautionAccount(**caution._asdict(), count=count)
         else:
             known.count += count
+
+    def take_cautions(self, cautions: Iterable[Caution]) -> None:
+        """Count cautions one by one."""
+        for caution in cautions:
+            self.caution(caution)
 
     def caution_text(self, code: str, message: str, *, file: str = "") -> None:
         """Count a caution given by its words."""

@@ -16,7 +16,7 @@ from ingest.assembling import assemble_traces
 from ingest.date_orders import MappedFile, settled
 from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
-from ingest.file_reading import FileReader
+from ingest.file_reading import FileReader, FileToRead
 from ingest.ingest_report import (
     PATH_MISSING,
     FeedbackCounts,
@@ -34,7 +34,7 @@ from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
 from ingest.storing import GroupWriter, KnownFiles, file_digest, finish_ingest, start_ingest
-from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
+from ingest.way_finding import WayFinder, unrecognised, way_digest
 
 _MOST_COUNTED_BY_DAY = 100_000
 """Larger ingests leave the numbers by day to their first reader."""
@@ -88,12 +88,6 @@ def _chosen_mapping(mapping: str | Path | MappingFile | None, named: Mapping[str
     return load_mapping(str(mapping), named=named)
 
 
-class _Probed(NamedTuple):
-    probe: Probe
-    way: FileWay | None
-    size: int
-
-
 class _Run:
     def __init__(
         self,
@@ -108,37 +102,37 @@ class _Run:
         self.tally = ReportTally()
         self.reader = FileReader(store.path.parent, workers)
         self.known: KnownFiles | None = None
+        self.accounts_before: dict[Path, FileAccount | None] = {}
         self.bytes_done = 0
         self.bytes_total = 0
         self.records = 0
 
-    def probe_all(self, files: list[SourceFile]) -> list[_Probed]:
+    def probe_all(self, files: list[SourceFile]) -> list[FileToRead]:
         found = []
         for file in files:
             seen = probe(file)
             way = None if seen.container == "empty" else self.finder.find(seen)
-            found.append(_Probed(seen, way, file.path.stat().st_size))
+            found.append(FileToRead(seen, way, file.path.stat().st_size))
         found = self._with_date_order(found)
         unknown = [entry for entry in found if entry.way is None and entry.probe.container != "empty"]
         if unknown and len(unknown) == len([entry for entry in found if entry.probe.container != "empty"]):
             raise unrecognised(unknown[0].probe)
         return found
 
-    def _with_date_order(self, probed: list[_Probed]) -> list[_Probed]:
+    def _with_date_order(self, probed: list[FileToRead]) -> list[FileToRead]:
         """Let the dates of all files that one mapping reads say where the day stands."""
         mapping = self.finder.mapping
         if mapping is None:
             return probed
         files = [MappedFile(entry.probe, mapping, entry.way.layers) for entry in probed if entry.way is not None]
         orders = settled(mapping, files)
-        for caution in orders.cautions():
-            self.tally.caution(caution)
+        self.tally.take_cautions(orders.cautions())
         ways = [
             entry.way and entry.way._replace(way=entry.way.way._replace(mapping=orders.mapping)) for entry in probed
         ]
         return [entry._replace(way=way) for entry, way in zip(probed, ways, strict=True)]
 
-    def check_paths(self, probed: list[_Probed]) -> None:
+    def check_paths(self, probed: list[FileToRead]) -> None:
         found: set[str] = set()
         missing: set[str] = set()
         with closing(self.reader):
@@ -150,7 +144,7 @@ class _Run:
             listed = ", ".join(repr(path) for path in sorted(missing - found))
             raise BadInputError(f"no record has {listed}. Mend the mapping, or leave out --strict; nothing was stored.")
 
-    def load(self, probed: list[_Probed]) -> IngestReport:
+    def load(self, probed: list[FileToRead]) -> IngestReport:
         started = time.monotonic()
         self.bytes_total = sum(entry.size for entry in probed)
         with self.store.unit() as connection:
@@ -158,6 +152,7 @@ class _Run:
             self.known = KnownFiles(connection, {way_digest(entry.way) for entry in probed if entry.way})
         with GroupWriter(self.store, ingest_id) as writer:
             with closing(self.reader):
+                self.reader.expect([entry for entry in probed if not self._account_before(entry)])
                 for entry in probed:
                     self._load_file(entry, writer)
             writer.wait()
@@ -172,7 +167,14 @@ class _Run:
         for caution in assembled.cautions:
             self.tally.caution(caution, assembled.caution_counts[caution.code])
 
-    def _load_file(self, entry: _Probed, writer: GroupWriter) -> None:
+    def _account_before(self, entry: FileToRead) -> FileAccount | None:
+        """Return the account of the same bytes read in the same way before."""
+        path = entry.probe.file.path
+        if path not in self.accounts_before and entry.way is not None and self.known is not None:
+            self.accounts_before[path] = self.known.account_of(path, way_digest(entry.way))
+        return self.accounts_before.get(path)
+
+    def _load_file(self, entry: FileToRead, writer: GroupWriter) -> None:
         file = entry.probe.file
         form = entry.way.format if entry.way else ""
         account = FileAccount(file=file.name, layout=_layout(entry.probe), format=form, size=entry.size)
@@ -184,7 +186,7 @@ class _Run:
             self._advance(entry.size, file.name)
             return
         way = way_digest(entry.way)
-        if known := self.known and self.known.account_of(file.path, way):
+        if known := self._account_before(entry):
             self._take_known(account, known, writer)
             self._advance(entry.size, file.name)
             return
@@ -199,7 +201,7 @@ class _Run:
         self.tally.rejects.extend(self.known.rejects_of(known.file) if self.known else [])
         writer.counts = writer.counts.plus(InteractionCounts(unchanged=known.interactions))
 
-    def _read_file(self, entry: _Probed, account: FileAccount, writer: GroupWriter) -> None:
+    def _read_file(self, entry: FileToRead, account: FileAccount, writer: GroupWriter) -> None:
         first_line = 0
         paths_found: set[str] = set()
         paths_missing: set[str] = set()
@@ -237,7 +239,7 @@ class _Run:
         self.tally.redactions.update(rest.redactions)
         self.records += rest.read
 
-    def _blocks(self, entry: _Probed) -> Iterator[SizedBlock]:
+    def _blocks(self, entry: FileToRead) -> Iterator[SizedBlock]:
         return self.reader.blocks(entry.probe, entry.way, entry.size) if entry.way else iter(())
 
     def _advance(self, count: int, file: str) -> None:
@@ -253,8 +255,7 @@ class _Run:
         if written + writer.votes:
             if written <= _MOST_COUNTED_BY_DAY:
                 daily.update(connection, ingest_id)
-            for caution in session_cautions(connection, ingest_id):
-                self.tally.caution(caution)
+            self.tally.take_cautions(session_cautions(connection, ingest_id))
         report = self.tally.report()
         report.ingest_id, report.stored = ingest_id, _stored(connection)
         report.interactions = writer.counts

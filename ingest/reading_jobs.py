@@ -1,10 +1,9 @@
-"""Reads parts of files and turns them into redacted tables, in this process or in worker processes beside it."""
+"""Turns blocks of parsed records into redacted tables."""
 
 import gc
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from ingest.adapters import get_adapter
 from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, SpanAdapter, Trace
+from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
 from ingest.reading.blocks import CUT_OFF, LinePart, ReadBlock, line_pieces, read_part
@@ -21,14 +21,13 @@ from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
 from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import put_together
-from ingest.worker_processes import GC_THRESHOLD, start_lean, worker_processes
+from ingest.worker_processes import GC_THRESHOLD
 
 if TYPE_CHECKING:  # a worker process that reads spans does without, which spares it a third of its start
     from ingest.adapters.mapping import MappingReader
     from ingest.adapters.mapping_file import MappingFile
 
 WORKERS = min(4, os.cpu_count() or 1)
-_IN_FLIGHT = 2
 _MOST_REMEMBERED = 200_000
 """Hashes of texts that a reader remembers to have handed on."""
 
@@ -139,13 +138,14 @@ class RowReader:
         block = read.block
         lines = [line + first for line in block.lines] if first else block.lines
         if self.mapping is not None:
-            known = 0
+            rows.quarantined += _rejected_rows(rows.rejects, lines)
         elif self.adapter is not None:
-            records = map(Record._make, zip([block.file] * len(lines), lines, *block[2:], strict=True))
-            _take_safely(rows, self.adapter.read(records), block.file, lines[0] if lines else 0)
-        unread = [reject._replace(line=reject.line + first) for reject in read.rejects]
-        rows.rejects.extend(unread)
-        rows.quarantined += _rejected_records(rows.rejects[known:], lines, unread)
+            places = zip([block.file] * len(lines), lines, *block[2:], strict=True)
+            records = _Taken(map(Record._make, places), len(lines))
+            rejecting = _take_safely(rows, self.adapter.read(records), block.file, records)
+            rows.quarantined += len(rejecting) if records.is_lazy else _rejected_rows(rows.rejects[known:], lines)
+        rows.rejects.extend(reject._replace(line=reject.line + first) for reject in read.rejects)
+        rows.quarantined += len(read.rejects)
         rows.read += read.read
         rows.lines += read.lines
         rows.skips.update(read.skips)
@@ -171,7 +171,7 @@ class RowReader:
         for trace in traces:
             first = rows.size
             if self._assemble is not None:
-                _take_safely(rows, self._assemble(trace), trace.trace_id, 0)
+                _take_safely(rows, self._assemble(trace), trace.trace_id, _Taken((), 0))
             made_of.append(rows.columns["interaction_id"][first:])
         return rows
 
@@ -202,22 +202,48 @@ def _mapping_reader(mapping: "MappingFile | None", adapter: Adapter | None) -> "
     return reading.MappingReader(mapping)
 
 
-def _rejected_records(rejects: list[Reject], lines: list[int], unread: list[Reject]) -> int:
-    """Count records and not reasons: on a line there are at most as many bad records as records."""
+def _rejected_rows(rejects: list[Reject], lines: list[int]) -> int:
+    """Count records and not reasons, by line: on a line there are at most as many bad records as records."""
     if not rejects:
         return 0
     on_line = Counter(lines)
-    on_line.update(reject.line for reject in unread)
     return sum(min(count, on_line[line] or 1) for line, count in Counter(reject.line for reject in rejects).items())
 
 
-def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, line: int) -> None:
-    """Take what an adapter yields; should it fail all the same, that is a reject and not a traceback."""
+class _Taken:
+    """Hands records to an adapter and knows which it is at, so that its rejects are counted by record."""
+
+    def __init__(self, records: Iterable[Record], size: int) -> None:
+        self._records, self._size = records, size
+        self.count = 0
+        self.line = 0
+        self.is_lazy = False
+        """Whether the adapter yielded what a record means before it took all of them."""
+
+    def __iter__(self) -> Iterator[Record]:
+        for record in self._records:
+            self.count += 1
+            self.line = record.line
+            yield record
+
+    def note_outcome(self) -> None:
+        """Take note that the adapter yielded something."""
+        self.is_lazy = self.is_lazy or self.count < self._size
+
+
+def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, at: _Taken) -> set[int]:
+    """Take what an adapter yields, and return which records it rejected; should it fail, that is a reject too."""
+    rejecting: set[int] = set()
     try:
         for outcome in outcomes:
             rows.take(outcome)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
-        rows.rejects.append(Reject(file, line, f"the adapter failed on a record: {type(error).__name__}: {error}"))
+            if type(outcome) is Reject:
+                rejecting.add(at.count)
+            at.note_outcome()
+    except ODD_VALUE_ERRORS as error:
+        rows.rejects.append(Reject(file, at.line, f"the adapter failed on a record: {type(error).__name__}: {error}"))
+        rejecting.add(at.count)
+    return rejecting
 
 
 class SentBlock(NamedTuple):
@@ -238,66 +264,3 @@ class SentBlock(NamedTuple):
         """Return the block that was sent."""
         made = from_bytes(self.made) if self.made is not None else None
         return StagedBlock(from_bytes(self.tables), self.rest, table_of(self.traces), made)
-
-
-_reader: RowReader | None = None
-
-
-def _start_worker(way: Way) -> None:
-    global _reader  # noqa: PLW0603 - one reader a worker process, set once
-    start_lean()
-    _reader = RowReader(way)
-
-
-def _work(part: LinePart) -> SentBlock:
-    if _reader is None:
-        raise RuntimeError("the worker was not started")
-    return SentBlock.of(_reader.read_lines(part))
-
-
-class Readers:
-    """Reads parts in order: side by side in worker processes when there are many, else right here."""
-
-    def __init__(self, way: Way, *, workers: int) -> None:
-        """Start no process yet."""
-        self.here = RowReader(way)
-        self._way = way
-        self._workers = workers
-        self._pool: ProcessPoolExecutor | None = None
-
-    def read_parts(self, parts: Iterable[LinePart], *, many: bool) -> Iterator[StagedBlock]:
-        """Yield the staged blocks of line parts in order."""
-        if not many or self._workers < 2:  # noqa: PLR2004 - one worker is this process
-            yield from (self.here.read_lines(part) for part in parts)
-            return
-        yield from self._read_beside(parts)
-
-    def _read_beside(self, parts: Iterable[LinePart]) -> Iterator[StagedBlock]:
-        waiting: deque[Future[SentBlock]] = deque()
-        for part in parts:
-            waiting.append(self._started_pool().submit(_work, part))
-            if len(waiting) > self._workers * _IN_FLIGHT:
-                yield waiting.popleft().result().received()
-        while waiting:
-            yield waiting.popleft().result().received()
-
-    def _started_pool(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            self._pool = worker_processes(self._workers, _start_worker, (self._way,))
-        return self._pool
-
-    def close(self) -> None:
-        """End the worker processes."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-
-
-@contextmanager
-def readers(way: Way, *, workers: int = WORKERS) -> Iterator[Readers]:
-    """Yield readers for one way of reading, and end their processes afterwards."""
-    opened = Readers(way, workers=workers)
-    try:
-        yield opened
-    finally:
-        opened.close()

@@ -284,3 +284,14 @@ def test_mapped_paths_that_lead_nowhere_are_told_in_one_line() -> None:
         "about naive_times (2 times)",
         "mapped paths that lead nowhere in any record of a file: 'conv', 'uid'; --strict makes this an error",
     ]
+
+
+def test_a_record_with_two_faults_on_a_line_of_two_records_is_quarantined_once(tmp_path: Path, store: LogStore) -> None:
+    def batch(*spans: object) -> dict[str, Any]:
+        return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+    whole = {"traceId": "0a" * 16, "spanId": "0b" * 8}
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps([batch(whole, "no span", 5), batch(whole)]), encoding="utf-8")
+    report = ingest([log], store=store, format="otlp", workers=1)
+    assert (report.read, report.quarantined, len(report.rejects)) == (2, 1, 2)

@@ -1,5 +1,6 @@
 """Worker processes start clean."""
 
+import json
 import multiprocessing
 import sys
 from pathlib import Path
@@ -7,9 +8,16 @@ from types import ModuleType
 
 import pytest
 
-from ingest.reading_jobs import Way, readers
+from ingest import file_reading
+from ingest.adapters.mapping_file import MappingFile
+from ingest.loading import ingest
+from ingest.log_store import LogStore
+from ingest.reader_pool import readers
+from ingest.reading_jobs import Way
 from ingest.settings import PrivacySettings
 from ingest.worker_processes import start_lean, tell_arrow_of_no_pandas, worker_processes
+from tests.ingest.ingest_support import tables
+from tests.ingest.test_ingest import turn
 
 
 def start() -> None:
@@ -54,3 +62,25 @@ def test_readers_start_no_process_when_there_is_nothing_left_to_read() -> None:
     with readers(Way("langfuse", None, PrivacySettings(), b"salt"), workers=2) as opened:
         assert list(opened.read_parts(iter(()), many=True)) == []
         assert multiprocessing.active_children() == []
+
+
+def test_many_small_files_read_side_by_side_give_the_tables_and_the_account_of_one_core(
+    tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_reading, "_MANY_SMALL_BYTES", 0)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for at in range(6):
+        written = [json.dumps(turn(number)) for number in range(at * 5, at * 5 + 5)]
+        (logs / f"{at}").write_text("\n".join([*written, "{bad"]) if at % 2 else f"[{','.join(written)}]")
+    (logs / "empty").write_text("")
+    found = {}
+    for workers in (1, 2):
+        store = LogStore(tmp_path / str(workers) / "logs.duckdb")
+        (tmp_path / str(workers)).mkdir()
+        (tmp_path / str(workers) / "salt").write_text("0" * 64)
+        report = ingest([logs], store=store, mapping=app_mapping, workers=workers)
+        found[workers] = (tables(store), report.model_dump(exclude={"seconds"}))
+        assert ingest([logs], store=store, mapping=app_mapping, workers=workers).interactions.unchanged == 30
+    assert found[1] == found[2]
+    assert len(found[2][0]["rejects"]) == 3
