@@ -73,15 +73,20 @@ def torn_at(path: Path, states: tuple[Path, Path], block: int, pages: int) -> Pa
     return path
 
 
+def contents(path: Path) -> list[int]:
+    """Return the numbers of the blocks of the table of contents."""
+    copy = Path(shutil.copy(path, path.with_name("copy.duckdb")))
+    with duckdb.connect(str(copy)) as connection:
+        numbers = connection.execute("SELECT block_id FROM pragma_metadata_info()").fetchall()
+    copy.unlink()
+    return [number for (number,) in numbers]
+
+
 def rewritten(states: tuple[Path, Path]) -> list[tuple[int, list[int]]]:
     """Return the blocks of contents that differ between the states, each with the pages where a cut shows."""
     before, after = (path.read_bytes() for path in states)
-    copy = states[0].with_name("copy.duckdb")
-    shutil.copy(states[0], copy)
-    with duckdb.connect(str(copy)) as connection:
-        blocks = [number for (number,) in connection.execute("SELECT block_id FROM pragma_metadata_info()").fetchall()]
     found = []
-    for block in blocks:
+    for block in contents(states[0]):
         pages = [slice(start := HEADERS + block * BLOCK + page * 4096, start + 4096) for page in range(64)]
         differing = [at for at, page in enumerate(pages) if before[page] != after[page]]
         if len(differing) > 1:
@@ -112,8 +117,7 @@ def test_a_torn_block_that_is_read_late_is_mended_when_the_file_is_opened(
     tmp_path: Path, states: tuple[Path, Path]
 ) -> None:
     before, after = states
-    with duckdb.connect(str(shutil.copy(before, tmp_path / "copy.duckdb"))) as connection:
-        blocks = [number for (number,) in connection.execute("SELECT block_id FROM pragma_metadata_info()").fetchall()]
+    blocks = contents(before)
     assert len(blocks) > 1
     for block in blocks:
         path = tmp_path / f"{block}.duckdb"
@@ -141,9 +145,7 @@ def test_a_damaged_block_of_rows_is_an_error_and_left_as_it_is(tmp_path: Path, s
 def test_a_file_that_stays_unreadable_gets_its_checksum_back(tmp_path: Path, states: tuple[Path, Path]) -> None:
     path = tmp_path / "unreadable.duckdb"
     shutil.copy(states[0], path)
-    with duckdb.connect(str(path)) as connection:
-        blocks = [number for (number,) in connection.execute("SELECT block_id FROM pragma_metadata_info()").fetchall()]
-    for block in blocks:
+    for block in contents(path):
         with path.open("r+b") as file:
             file.seek(HEADERS + block * BLOCK)
             file.write(b"\xa5" * BLOCK)
