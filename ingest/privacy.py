@@ -6,10 +6,10 @@ import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from evalsets.errors import BadInputError
 from ingest.adapters.base import Reject, Span
+from ingest.privacy_names import name_finder
 from ingest.privacy_patterns import (
-    CARD_DIGITS,
     DECIMAL,
     FINDER,
     HINT,
@@ -26,11 +26,10 @@ from ingest.privacy_patterns import (
     ID_KEY,
     LEAST_DIGITS,
     follows_account_word,
-    is_epoch,
+    is_card,
     is_iban,
     is_ip,
     is_phone,
-    passes_luhn,
 )
 from ingest.settings import PrivacySettings
 from ingest.span_privacy import redacted_spans
@@ -53,7 +52,7 @@ class Redactor:
         self.counts: Counter[str] = Counter()
         self.custom = _custom_pattern(settings.patterns)
         self.hash_user: Callable[[str], str] = lru_cache(maxsize=100_000)(self._hash_user)
-        self._names = _name_finder(settings.language_model) if settings.redact and settings.names else None
+        self._names = name_finder(settings.language_model) if settings.redact and settings.names else None
 
     def text(self, written: str) -> str:
         """Return one text with every find replaced."""
@@ -197,7 +196,8 @@ class Redactor:
         if kind == "iban":
             return self._placeholder("ACCOUNT", found.replace(" ", "")) if is_iban(found) else found
         if kind == "ip":
-            return self._placeholder("IP", found) if is_ip(found) else found
+            around = match.string[max(0, match.start() - 20) : match.start()], match.string[match.end() :][:20]
+            return self._placeholder("IP", found) if is_ip(found, *around) else found
         return self._digits(match, found)
 
     def _digits(self, match: re.Match[str], found: str) -> str:
@@ -205,7 +205,7 @@ class Redactor:
         before = match.string[max(0, match.start() - 40) : match.start()]
         if DECIMAL.match(found) and "." in found:
             return found
-        if len(digits) in CARD_DIGITS and passes_luhn(digits) and not is_epoch(found):
+        if is_card(found, digits):
             return self._placeholder("CARD", digits)
         if follows_account_word(before) and len(digits) >= LEAST_DIGITS - 1:
             return self._placeholder("ACCOUNT", digits)
@@ -226,50 +226,6 @@ class Redactor:
             value = written[found.start : found.end]
             written = written[: found.start] + self._placeholder(found.kind, value) + written[found.end :]
         return written
-
-
-class _Found(NamedTuple):
-    start: int
-    end: int
-    kind: str
-
-
-def _name_finder(language_model: str) -> Callable[[str], list[_Found]]:
-    try:
-        from presidio_analyzer import AnalyzerEngine
-    except ImportError as error:
-        raise BadInputError(
-            "privacy.names needs the extra `privacy` (pip install 'errata-evals[privacy]'), or set it to false."
-        ) from error
-    engine = AnalyzerEngine(nlp_engine=_loaded_language_model(language_model), supported_languages=["en"])
-
-    def find(written: str) -> list[_Found]:
-        results = engine.analyze(written, language="en", entities=["PERSON", "LOCATION"])
-        return _disjoint(_Found(r.start, r.end, "NAME" if r.entity_type == "PERSON" else "PLACE") for r in results)
-
-    return find
-
-
-def _loaded_language_model(name: str) -> Any:
-    """Load a spaCy pipeline by its package or folder; a missing one is never downloaded unasked."""
-    import spacy
-    from presidio_analyzer.nlp_engine import NlpEngineProvider
-
-    if not spacy.util.is_package(name) and not Path(name).is_dir():
-        raise BadInputError(
-            f"privacy.names needs the spaCy pipeline {name!r}, which is neither an installed package nor a folder."
-            " Install it (python -m spacy download en_core_web_sm), or name another with privacy.language_model."
-        )
-    models = [{"lang_code": "en", "model_name": name}]
-    return NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
-
-
-def _disjoint(found: Iterable[_Found]) -> list[_Found]:
-    kept: list[_Found] = []
-    for entry in sorted(found):
-        if not kept or entry.start >= kept[-1].end:
-            kept.append(entry)
-    return kept
 
 
 def _whole_word(written: str) -> re.Pattern[str]:

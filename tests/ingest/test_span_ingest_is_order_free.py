@@ -12,7 +12,7 @@ from evalsets.chunks import chunk_text_hash
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
-from ingest.privacy_patterns import passes_luhn
+from ingest.privacy_patterns import is_card
 from tests.ingest.test_trace_assembly import TRACE, batch, chain, llm, reranker, retriever
 
 TABLES = {
@@ -179,7 +179,7 @@ def test_the_project_of_langsmith_never_becomes_a_session_and_v1_and_v2_agree(
 def test_hashes_that_look_like_card_numbers_come_through_redaction_with_their_texts(tmp_path: Path) -> None:
     texts = (f"passage {number}" for number in itertools.count())
     runs = ((text, re.findall(r"(?<!\d)\d{13,19}(?!\d)", chunk_text_hash(text))) for text in texts)
-    text = next(text for text, found in runs if any(passes_luhn(run) for run in found))
+    text = next(text for text, found in runs if any(is_card(run, run) for run in found))
     search = retriever("2", "1", at=1, **{"retrieval.documents.0.document.content": text})
     store = LogStore(tmp_path / "logs.duckdb")
     ingest(
