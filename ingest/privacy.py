@@ -20,6 +20,7 @@ from ingest.adapters.base import Reject, Span
 from ingest.privacy_names import name_finder
 from ingest.privacy_patterns import (
     DECIMAL,
+    DIALLED,
     FINDER,
     HINT,
     HINT_PATTERN,
@@ -101,6 +102,7 @@ class Redactor:
         if self.settings.redact:
             for name in ("question", "answer", "error"):
                 columns[name] = self.column(columns[name])
+            columns["session_id"] = self._sessions(columns["session_id"])
             columns["metadata"] = self._json_column(columns["metadata"])
             rows.texts = dict(zip(rows.texts, self.column(list(rows.texts.values())), strict=True))  # type: ignore[arg-type]
         rows.votes = [self._vote(vote) for vote in rows.votes]
@@ -141,10 +143,22 @@ class Redactor:
         if isinstance(value, str):
             return self.leaf(value, key, user_id)
         if isinstance(value, dict):
-            return {name: self.value(entry, name, user_id) for name, entry in value.items()}
+            return {self._key(name): self.value(entry, name, user_id) for name, entry in value.items()}
         if isinstance(value, list):
             return [self.value(entry, key, user_id) for entry in value]
         return value
+
+    def _key(self, name: Any) -> Any:
+        return self.text(name) if isinstance(name, str) and HINT.search(name) else name
+
+    def session(self, session_id: str) -> str:
+        """Replace the address or telephone number that a session is called by, as bots of messengers do."""
+        if "@" in session_id:
+            session_id = self.text(session_id)
+        return DIALLED.sub(lambda found: self._placeholder("PHONE", found[1]), session_id)
+
+    def _sessions(self, session_ids: list[str | None]) -> list[str | None]:
+        return [named and (self.session(named) if "@" in named or "+" in named else named) for named in session_ids]
 
     def leaf(self, value: str, key: str, user_id: str | None = None) -> str:
         """Redact a string that stands under `key`; the user id in it becomes its hash."""
@@ -159,7 +173,9 @@ class Redactor:
     def _vote(self, vote: Any) -> Any:
         comment = vote.comment and self.text(vote.comment)
         value = self.text(vote.value) if isinstance(vote.value, str) else vote.value
-        return vote._replace(comment=comment, value=value)
+        is_of_session = vote.target_kind == "session" and self.settings.redact
+        target = self.session(vote.target_id) if is_of_session else vote.target_id
+        return vote._replace(comment=comment, value=value, target_id=target)
 
     @property
     def is_off(self) -> bool:

@@ -82,6 +82,8 @@ _SECTION_WORD = re.compile(
 _RELEASE_WORD = re.compile(r"\s+(?:release|version|build|update)\b", re.IGNORECASE)
 _AREA_AND_NUMBER = re.compile(r"0\d{2,5}[/]\s?\d{4,9}$")
 """As Germans write a telephone number."""
+DIALLED = re.compile(r"(?<![\w+])\+(\d{8,15})(?!\w)")
+"""A telephone number as programs write it (E.164)."""
 _FRACTION = re.compile(r"^\d+\.\d+$")
 _GROUPED = re.compile(r"^\(?\+?\d{1,4}(?:[ ()./-]{1,2}\d{1,7}){1,6}$|^\(\d{2,5}\)[ -]?\d{2,}")
 _BOOK_WORD = re.compile(r"(?:ISBN|ISSN|EAN|GTIN|DOI|version)[\w .:-]{0,8}$", re.IGNORECASE)

@@ -88,6 +88,8 @@ def _flat(fields: list[LogField], records: list[Record]) -> list[str]:
             best = _asking_field(free)
         if best is not None:
             chosen[name] = best
+    if "feedback" not in chosen:
+        chosen.pop("feedback_comment", None)
     if "question" not in chosen:
         raise BadInputError(_no_question(fields))
     if "retrieved" not in chosen and (rows := _chunk_rows(chosen.get("id"), fields, chosen)):

@@ -154,6 +154,10 @@ def _protect(columns: dict[str, Array], redactor: Redactor) -> None:
     """Hash user ids and redact what people wrote."""
     if "user_id" in columns:
         columns["user_id"] = _each_distinct(columns["user_id"], redactor.hash_user)
+    if "session_id" in columns and not redactor.is_off:
+        named = pc.match_substring_regex(columns["session_id"], "[@+]")
+        if pc.any(named).as_py():
+            columns["session_id"] = _each_distinct(columns["session_id"], redactor.session)
     for name in ("question", "answer", "error"):
         if name in columns:
             columns[name] = redactor.array(columns[name])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalsets.errors import BadInputError
+from ingest import file_reading
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.forgetting import forget_before, forget_user
 from ingest.loading import ingest
@@ -225,3 +226,32 @@ def test_names_without_a_language_model_say_which_is_missing_and_download_none()
     pytest.importorskip("presidio_analyzer")
     with pytest.raises(BadInputError, match="'no_such_pipeline', which is neither"):
         Redactor(PrivacySettings(names=True, language_model="no_such_pipeline"), b"salt")
+
+
+@pytest.mark.parametrize("is_fast", [False, True])
+def test_sessions_called_by_an_address_or_number_and_keys_of_metadata_are_replaced_and_votes_still_bind(
+    is_fast: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(file_reading, "FAST_BYTES", 0 if is_fast else 1 << 40)
+    mapping = """
+source: app
+interactions: {id: id, session_id: session, question: q, answer: a}
+feedback: {target: rated, kind: session, value: stars}
+"""
+    sessions = ["ann@example.com", "whatsapp:+491701234567", "s-20261102-1234567"]
+    turns = [
+        {"id": f"r{at}", "session": name, "q": "ring +49 170 1234567?", "a": "a", "by": {"ann@example.com": 1}}
+        for at, name in enumerate(sessions)
+    ]
+    votes = [{"rated": name, "stars": stars} for name, stars in zip(sessions, (1, 5, 5), strict=True)]
+    store = LogStore(tmp_path / "logs.duckdb")
+    log = write_lines(tmp_path / "log.jsonl", [*turns, *votes])
+    report = ingest([log], store=store, mapping=parse_mapping(mapping, "a test"), workers=1)
+    assert report.feedback.bound == 3
+    found = [row[0] for row in rows(store, "SELECT session_id FROM interactions ORDER BY interaction_id")]
+    phone = rows(store, "SELECT min(question) FROM interactions")[0][0].removeprefix("ring ").removesuffix("?")
+    assert found[0].startswith("[EMAIL_")
+    assert found[1:] == [f"whatsapp:{phone}", "s-20261102-1234567"]
+    assert "ann@example.com" not in str(rows(store, "SELECT metadata FROM interactions"))
