@@ -2,6 +2,8 @@
 
 import duckdb
 
+from ingest.signals.registry import LATE_SIGNALS
+
 # By arithmetic: a cast through a time zone costs ten times as much.
 _DAY = "(DATE '1970-01-01' + CAST(epoch_us(asked_at) // 86400000000 AS INTEGER))"
 _TABLES = ("daily_turns", "daily_latency", "daily_words")
@@ -61,19 +63,20 @@ GROUP BY ALL
 HAVING count(*) > max(b.questions) // 20000
 """
 _SIGNALS = f"""
-SELECT {_DAY} AS day, i.source, i.model, i.prompt_version, h.signal, count(DISTINCT h.interaction_id) AS turns
-FROM {{hits}} AS h JOIN {{turns}} AS i USING (interaction_id)
+SELECT {_DAY} AS day, i.source, i.model, i.prompt_version, h.signal, count(DISTINCT h.line) AS turns
+FROM {{hits}} AS h JOIN {{turns}} AS i ON i.number = h.line
 GROUP BY ALL
 """  # noqa: S608 - our own expression
 # Counted by what was found together, of which there are few kinds.
 _SIGNALS_OF_FOUND = f"""
 WITH kinds AS (
     SELECT {_DAY} AS day, i.source, i.model, i.prompt_version, f.signals, count(*) AS turns
-    FROM found AS f JOIN interactions AS i USING (interaction_id)
+    FROM all_ranks AS f JOIN interactions AS i ON i.number = f.line
     GROUP BY ALL
 )
 SELECT k.day, k.source, k.model, k.prompt_version, w.signal, sum(k.turns) AS turns
-FROM kinds AS k JOIN weights AS w ON (k.signals >> w.place) & 1 = 1
+FROM kinds AS k JOIN weights AS w ON k.signals & w.bit > 0
+WHERE w.signal NOT IN ({", ".join(map(repr, LATE_SIGNALS))})
 GROUP BY ALL
 """  # noqa: S608 - our own expression
 _MOVED_SIGNALS = f"""
@@ -124,14 +127,8 @@ def rebuild(connection: duckdb.DuckDBPyConnection) -> None:
     _count_touched_days(connection)
 
 
-def update_signals(connection: duckdb.DuckDBPyConnection) -> None:
-    """Count what mining found by day; called when a mining run has kept its findings."""
-    connection.execute("DELETE FROM daily_signals")
-    connection.execute(f"INSERT INTO daily_signals {_SIGNALS.format(hits='mined_hits', turns='interactions')}")
-
-
 def count_found_signals(connection: duckdb.DuckDBPyConnection) -> None:
-    """Count the same from a table `found`, with the signals of each interaction as bits by their place in `weights`."""
+    """Count what was found by day from `all_ranks`, with the signals of each interaction as the bits of `weights`."""
     connection.execute("DELETE FROM daily_signals")
     connection.execute(f"INSERT INTO daily_signals {_SIGNALS_OF_FOUND}")
 

@@ -54,7 +54,13 @@ SELECT NOT EXISTS (SELECT 1 FROM forgotten)
     AND count(*) = count(DISTINCT interaction_id)
 FROM staged_interactions
 """
-_FIRST_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM interactions"
+# Not that of one that was deleted either: mining remembers the highest that it saw.
+_FIRST_NUMBER = """
+SELECT 1 + greatest(
+    (SELECT coalesce(max(number), 0) FROM interactions),
+    (SELECT coalesce(max(CAST(value AS BIGINT)), 0) FROM mining_state WHERE name = 'last_number')
+)
+"""
 _APPEND = f"""
 INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id, number)
 WITH {_LINKED}

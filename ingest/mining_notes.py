@@ -46,7 +46,7 @@ FROM (
     SELECT sum(turns) FILTER (asked_at IS NOT NULL) AS turns, count(asked_at) AS times
     FROM (
         SELECT source, session_id, asked_at, count(*) AS turns
-        FROM logs WHERE session_id IS NOT NULL AND hash(session_id) % $one_of = 0
+        FROM logs WHERE session_id IS NOT NULL AND hash(session_id) % $one_of::UBIGINT = 0
         GROUP BY ALL
     )
     GROUP BY source, session_id

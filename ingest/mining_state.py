@@ -4,13 +4,17 @@ from collections.abc import Mapping
 
 import duckdb
 
-_SESSIONS_OF_NEW_ROWS = """
+from ingest.signals.registry import LATE_SIGNALS
+
+_NEW_ROWS = """
 CREATE OR REPLACE TEMP TABLE new_rows AS
-SELECT interaction_id, source, session_id, user_id, asked_at FROM interactions WHERE ingest_id > $after_ingest
+SELECT number, source, session_id, user_id, asked_at FROM interactions WHERE ingest_id > $after_ingest
 UNION
-SELECT i.interaction_id, i.source, i.session_id, i.user_id, i.asked_at
-FROM interactions AS i JOIN mined_open AS o ON o.interaction_id = i.interaction_id
-WHERE i.asked_at >= make_timestamptz($open_from) OR $open_from = 0
+SELECT number, source, session_id, user_id, asked_at FROM interactions WHERE number IN (SELECT line FROM mined_open)
+"""
+_ROWS_AGAIN = """
+CREATE OR REPLACE TEMP TABLE new_rows AS
+SELECT number, source, session_id, user_id, asked_at FROM interactions WHERE number IN (SELECT line FROM {lines})
 """
 _TOUCHED = """
 CREATE OR REPLACE TEMP TABLE touched_sessions AS
@@ -55,35 +59,53 @@ WHERE i.session_id IS NULL AND i.user_id IS NOT NULL
     )
 UNION ALL
 SELECT i.rowid, true
-FROM interactions AS i JOIN new_rows AS n ON n.interaction_id = i.interaction_id
+FROM interactions AS i JOIN new_rows AS n ON n.number = i.number
 WHERE i.session_id IS NULL AND i.user_id IS NULL
 """
 # By place, so that only the part of the file is read in whole that holds what changed: its end, as a rule.
 _LOGS = """
-CREATE OR REPLACE TEMP TABLE changed_logs AS
-SELECT i.*, c.place AS line, c.is_settled
+CREATE OR REPLACE TEMP TABLE {table} AS
+SELECT i.*, i.number AS line, c.is_settled
 FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
 WHERE i.rowid BETWEEN $first AND $last
 """
-FOUND_TABLES = ("hits", "needs", "controls")
+_GONE = """
+CREATE OR REPLACE TEMP TABLE {table}_gone AS
+SELECT *, rowid AS place FROM mined_{table} WHERE line IN (SELECT line FROM logs WHERE is_settled) {kept}
+"""
+_NEW = """
+CREATE OR REPLACE TEMP TABLE {table}_new AS
+SELECT {columns} FROM {table} WHERE line IN (SELECT line FROM logs WHERE is_settled)
+"""
+IS_LATE = f"signal IN ({', '.join(map(repr, LATE_SIGNALS))})"
+"""Whether a hit is of a signal that reads what the others found."""
+FOUND_TABLES = ("mined_hits", "mined_needs", "mined_controls", "mined_open", "mined_ranks", "mined_said", "mined_shown")
+"""What is kept of interactions, by their number as `line`."""
+_COLUMNS = {"hits": "line, signal, score, is_weak", "needs": "*", "controls": "*"}
 """What is found, each kept between runs in a table of the file named `mined_` before it."""
 
 
 def choose_all_logs(connection: duckdb.DuckDBPyConnection) -> None:
     """Make `logs` the whole log."""
     connection.execute(
-        "CREATE OR REPLACE TEMP VIEW logs AS SELECT *, rowid AS line, true AS is_settled FROM interactions"
+        "CREATE OR REPLACE TEMP VIEW logs AS SELECT *, number AS line, true AS is_settled FROM interactions"
     )
 
 
-def choose_changed_logs(
-    connection: duckdb.DuckDBPyConnection, *, after_ingest: int, open_from: int, window_us: int
-) -> None:
-    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them.
+def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: int, window_us: int) -> None:
+    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them."""
+    connection.execute(_NEW_ROWS, {"after_ingest": after_ingest})
+    _choose_around(connection, "changed_logs", window_us=window_us)
 
-    The table `changed_logs` holds the same.
-    """
-    connection.execute(_SESSIONS_OF_NEW_ROWS, {"after_ingest": after_ingest, "open_from": open_from})
+
+def choose_logs_again(connection: duckdb.DuckDBPyConnection, lines: str, *, window_us: int) -> None:
+    """Make `logs` the sessions of the interactions whose lines stand in a table, as if these were new."""
+    connection.execute(_ROWS_AGAIN.format(lines=lines))
+    _choose_around(connection, "logs_again", window_us=window_us)
+
+
+def _choose_around(connection: duckdb.DuckDBPyConnection, table: str, *, window_us: int) -> None:
+    """Make `logs` the table with the sessions of `new_rows` and what stands within the window of them."""
     connection.execute(_TOUCHED)
     connection.execute("CREATE OR REPLACE TEMP TABLE session_places (place BIGINT, ring INTEGER)")
     connection.execute(_PLACES, {"ring": 0})
@@ -95,56 +117,39 @@ def choose_changed_logs(
     connection.execute(_ROWS)
     bounds = "SELECT coalesce(min(place), 0) AS first, coalesce(max(place), 0) AS last FROM changed_rows"
     first, last = connection.execute(bounds).fetchall()[0]
-    connection.execute(_LOGS, {"first": first, "last": last})
-    connection.execute("CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM changed_logs")
+    connection.execute(_LOGS.format(table=table), {"first": first, "last": last})
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM {table}")  # noqa: S608 - our own table names
 
 
 def replace_findings(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
-    """Put what was found in `logs` in the place of what was known of them; a full run has stored it where it belongs.
+    """Put what was found in `logs` in the place of what was known of them; hits of a full run are kept with its sums.
 
     An incremental run leaves what went in `hits_gone` and so on, and what came in `hits_new` and so on.
     """
     if is_incremental:
-        for table in FOUND_TABLES:
+        for table in _COLUMNS:
             _move(connection, table)
+        connection.execute("DELETE FROM mined_open WHERE line IN (SELECT line FROM logs)")
     else:
-        connection.execute("DELETE FROM mined_baselines")
-        connection.execute("INSERT INTO mined_baselines SELECT * FROM baselines")
-    _replace_open(connection, is_incremental=is_incremental)
+        for table in ("needs", "controls", "baselines"):
+            connection.execute(f"DELETE FROM mined_{table}")  # noqa: S608 - our own table names
+            connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}")  # noqa: S608 - our own table names
+        connection.execute("DELETE FROM mined_open")
+    connection.execute("INSERT INTO mined_open SELECT line FROM turns WHERE ends_open OR next_ends_open")
 
 
 def _move(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    settled = "SEMI JOIN (SELECT interaction_id FROM logs WHERE is_settled) AS s USING (interaction_id)"
-    gone = f"SELECT place FROM {table}_gone"  # noqa: S608 - our own table names
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE {table}_gone AS SELECT *, rowid AS place FROM mined_{table} "  # noqa: S608 - our own table names
-        f"WHERE rowid IN (SELECT f.rowid FROM mined_{table} AS f {settled})"
-    )
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {table}_new AS SELECT f.* FROM {table} AS f {settled}")  # noqa: S608 - our own table names
-    connection.execute(f"DELETE FROM mined_{table} WHERE rowid IN ({gone})")  # noqa: S608 - our own table names
+    kept = f"AND NOT {IS_LATE}" if table == "hits" else ""
+    connection.execute(_GONE.format(table=table, kept=kept))
+    connection.execute(_NEW.format(table=table, columns=_COLUMNS[table]))
+    connection.execute(f"DELETE FROM mined_{table} WHERE rowid IN (SELECT place FROM {table}_gone)")  # noqa: S608 - our own table names
     connection.execute(f"INSERT INTO mined_{table} SELECT * FROM {table}_new")  # noqa: S608 - our own table names
-
-
-def _replace_open(connection: duckdb.DuckDBPyConnection, *, is_incremental: bool) -> None:
-    if is_incremental:
-        connection.execute("DELETE FROM mined_open WHERE interaction_id IN (SELECT interaction_id FROM logs)")
-    else:
-        connection.execute("DELETE FROM mined_open")
-    connection.execute("INSERT INTO mined_open SELECT interaction_id FROM turns WHERE ends_open OR next_ends_open")
-
-
-def open_from(connection: duckdb.DuckDBPyConnection) -> int:
-    """Return the time in microseconds from which on turns of open sessions were asked."""
-    query = "SELECT coalesce(min(coalesce(asked_us, 0)), 0) FROM turns WHERE ends_open OR next_ends_open"
-    return int(connection.execute(query).fetchall()[0][0])
 
 
 def forget_findings(connection: duckdb.DuckDBPyConnection) -> None:
     """Drop what was found in interactions that are no longer in the log."""
-    for table in ("mined_hits", "mined_needs", "mined_controls", "mined_open"):
-        connection.execute(
-            f"DELETE FROM {table} WHERE interaction_id NOT IN (SELECT interaction_id FROM interactions)"  # noqa: S608 - our own table names
-        )
+    for table in FOUND_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE line NOT IN (SELECT number FROM interactions)")  # noqa: S608 - our own table names
 
 
 def read_state(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -1,30 +1,31 @@
-"""What follows from the findings: ranks, counts, late signals and numbers by day; a run changes what changed."""
-
-from collections.abc import Sequence
+"""What follows from the findings: late signals, ranks, counts and numbers by day; a run changes what changed."""
 
 import duckdb
 
 from ingest import daily
-from ingest.shortlist import FOUND, RANK_COLUMNS, RANKS
-from ingest.signals.engine import SignalEngine, Value
-from ingest.signals.pipeline import HIT_COLUMNS, union_of
-from ingest.signals.registry import Signal
+from ingest.mining_state import IS_LATE
+from ingest.signals.duckdb_engine import DuckDBSignals
+from ingest.signals.pipeline import Plan, late_hits
+from ingest.signals.registry import stage_sql
 
-_COUNTS = """
-SELECT signal, count(DISTINCT interaction_id) AS flagged, count(DISTINCT interaction_id) FILTER (is_weak) AS weak
-FROM {hits} GROUP BY signal
-UNION ALL
-SELECT '', count(DISTINCT interaction_id), count(DISTINCT interaction_id) FILTER (is_weak) FROM {hits}
-"""
-# Counted by what was found together, of which there are few kinds.
-_COUNTS_OF_FOUND = """
-WITH kinds AS (SELECT signals, weak_signals, count(*) AS found FROM found GROUP BY ALL)
-SELECT w.signal, sum(k.found) AS flagged, coalesce(sum(k.found) FILTER ((k.weak_signals >> w.place) & 1 = 1), 0) AS weak
-FROM kinds AS k JOIN weights AS w ON (k.signals >> w.place) & 1 = 1
+_HITS = "line, signal, score, is_weak"
+
+# Counted by what was found together, of which there are few kinds. Whatever is found late was flagged before.
+_COUNTS_OF_RANKS = f"""
+WITH kinds AS (SELECT signals, weak_signals, count(*) AS found FROM all_ranks GROUP BY ALL),
+early AS (SELECT sum(bit)::BIGINT AS bits FROM weights WHERE NOT {IS_LATE})
+SELECT w.signal, sum(k.found) AS flagged, coalesce(sum(k.found) FILTER (k.weak_signals & w.bit > 0), 0) AS weak
+FROM kinds AS k JOIN weights AS w ON k.signals & w.bit > 0
 GROUP BY w.signal
 UNION ALL
-SELECT '', coalesce(sum(found), 0), coalesce(sum(found) FILTER (weak_signals <> 0), 0) FROM kinds
-"""
+SELECT '', coalesce(sum(found), 0), coalesce(sum(found) FILTER (weak_signals & bits > 0), 0) FROM kinds, early
+"""  # noqa: S608 - our own names
+_COUNTS = f"""
+SELECT signal, count(DISTINCT line) AS flagged, count(DISTINCT line) FILTER (is_weak) AS weak
+FROM {{hits}} GROUP BY signal
+UNION ALL
+SELECT '', count(DISTINCT line), count(DISTINCT line) FILTER (is_weak) FROM {{hits}} WHERE NOT {IS_LATE}
+"""  # noqa: S608 - our own names
 _MOVED_COUNTS = f"""
 CREATE OR REPLACE TEMP TABLE counts AS
 SELECT signal, sum(flagged)::BIGINT AS flagged, sum(weak)::BIGINT AS weak
@@ -39,62 +40,99 @@ GROUP BY signal
 """  # noqa: S608 - our own SQL
 # A need is the same words, so one that no changed turn asks is as frequent as it was.
 _CHANGED_NEEDS = """
-CREATE OR REPLACE TEMP TABLE changed_needs AS
-SELECT DISTINCT source, need FROM (SELECT source, need FROM needs_gone UNION ALL SELECT source, need FROM needs_new)
-"""
-_NEEDS = """
 CREATE OR REPLACE TEMP TABLE needs AS
 SELECT * FROM mined_needs
-WHERE rowid IN (SELECT f.rowid FROM mined_needs AS f SEMI JOIN changed_needs USING (source, need))
+WHERE need IN (SELECT need FROM needs_gone UNION ALL SELECT need FROM needs_new)
 """
-_FORGET_LATE = """
-DELETE FROM mined_late_hits WHERE interaction_id IN (
-    SELECT interaction_id FROM needs UNION ALL SELECT interaction_id FROM needs_gone
-)
+_LATE_GONE = f"""
+INSERT INTO hits_gone
+SELECT {_HITS}, rowid FROM mined_hits
+WHERE {IS_LATE} AND line IN (SELECT line FROM needs UNION ALL SELECT line FROM needs_gone)
+"""  # noqa: S608 - our own names
+_RANKS_KNOWN = """
+CREATE OR REPLACE TEMP TABLE changed_ranks AS
+SELECT line, max(session) AS session, max(lot) AS lot
+FROM (SELECT line, session, lot FROM hits UNION ALL SELECT line, session, lot FROM mined_ranks)
+WHERE {where}
+GROUP BY line
+"""
+_ALL_RANKS = _RANKS_KNOWN.format(where="true")
+_CHANGED_RANKS = _RANKS_KNOWN.format(where="line IN (SELECT line FROM hits_gone UNION ALL SELECT line FROM hits_new)")
+_FOUND = """
+CREATE OR REPLACE TEMP VIEW found AS
+SELECT h.*, r.session, r.lot FROM mined_hits AS h JOIN changed_ranks AS r USING (line)
+"""
+_FOUND_NOW = """
+CREATE OR REPLACE TEMP VIEW found AS
+SELECT line, session, lot, signal, score, is_weak FROM hits
+UNION ALL
+SELECT line, NULL, NULL, signal, score, is_weak FROM late_hits
 """
 
 
-def sum_up_anew(
-    connection: duckdb.DuckDBPyConnection, engine: SignalEngine, late: Sequence[Signal], values: dict[str, Value]
-) -> None:
-    """Work out all that follows from the findings; `needs` stands for all of them."""
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {FOUND.format(hits='mined_hits')}")
-    _refill(connection, "mined_ranks", f"SELECT {RANK_COLUMNS} FROM found WHERE raised IS NOT NULL")  # noqa: S608 - our own column names
-    _refill(connection, "mined_counts", _COUNTS_OF_FOUND)
-    connection.execute("DELETE FROM mined_late_hits")
-    _find_late(connection, engine, late, values)
-    connection.execute("DELETE FROM mined_shown")
-    daily.count_found_signals(connection)
-    connection.execute("DROP TABLE found")
+def sum_up(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:
+    """Keep `hits` and work out all that follows from them and from `needs`."""
+    connection.execute("DELETE FROM mined_hits")
+    connection.execute(f"INSERT INTO mined_hits SELECT {_HITS} FROM hits")  # noqa: S608 - our own names
+    _add_late_hits(connection, engine, what)
+    connection.execute(_FOUND_NOW)
+    _rank_and_count(connection, engine)
 
 
-def rank_anew(connection: duckdb.DuckDBPyConnection) -> None:
+def sum_up_anew(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:
+    """Work out all that follows from `mined_hits` and `mined_needs`, as when a part of the log is gone."""
+    connection.execute(f"DELETE FROM mined_hits WHERE {IS_LATE}")  # noqa: S608 - our own names
+    connection.execute("CREATE OR REPLACE TEMP TABLE needs AS SELECT * FROM mined_needs")
+    _add_late_hits(connection, engine, what)
+    connection.execute(_ALL_RANKS)
+    connection.execute(_FOUND)
+    _rank_and_count(connection, engine)
+
+
+def rank_anew(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals) -> None:
     """Rank every flagged interaction, as when the weights changed."""
-    _refill(connection, "mined_ranks", RANKS.format(hits="mined_hits"))
+    connection.execute(_ALL_RANKS)
+    connection.execute(_FOUND)
+    connection.execute("DELETE FROM mined_ranks")
+    _insert_ranks(connection, engine)
 
 
-def sum_up_changes(
-    connection: duckdb.DuckDBPyConnection, engine: SignalEngine, late: Sequence[Signal], values: dict[str, Value]
-) -> None:
+def sum_up_changes(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:
     """Change what follows from `hits_gone`, `hits_new`, `needs_gone` and `needs_new`; the others stay."""
-    connection.execute("DELETE FROM mined_ranks WHERE interaction_id IN (SELECT interaction_id FROM hits_gone)")
-    connection.execute(f"INSERT INTO mined_ranks BY NAME {RANKS.format(hits='hits_new')}")
+    daily.move_signals(connection, gone="hits_gone", new="hits_new")
+    connection.execute(_CHANGED_NEEDS)
+    connection.execute(_LATE_GONE)
+    connection.execute(f"DELETE FROM mined_hits WHERE {IS_LATE} AND rowid IN (SELECT place FROM hits_gone)")  # noqa: S608 - our own names
+    _add_late_hits(connection, engine, what)
+    connection.execute(f"INSERT INTO hits_new SELECT {_HITS} FROM late_hits")  # noqa: S608 - our own names
     connection.execute(_MOVED_COUNTS)
     _refill(connection, "mined_counts", "SELECT * FROM counts WHERE flagged > 0")
-    connection.execute(_CHANGED_NEEDS)
-    connection.execute(_NEEDS)
-    connection.execute(_FORGET_LATE)
-    _find_late(connection, engine, late, values)
-    connection.execute("DELETE FROM mined_shown WHERE interaction_id IN (SELECT interaction_id FROM logs)")
-    daily.move_signals(connection, gone="hits_gone", new="hits_new")
+    connection.execute(_CHANGED_RANKS)
+    connection.execute(_FOUND)
+    connection.execute("DELETE FROM mined_ranks WHERE line IN (SELECT line FROM changed_ranks)")
+    _insert_ranks(connection, engine)
 
 
-def _find_late(
-    connection: duckdb.DuckDBPyConnection, engine: SignalEngine, late: Sequence[Signal], values: dict[str, Value]
-) -> None:
-    if late:
-        engine.keep("late_hits", union_of(late), values)
-        connection.execute(f"INSERT INTO mined_late_hits SELECT {HIT_COLUMNS} FROM late_hits")  # noqa: S608 - our own column names
+def _add_late_hits(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:
+    """Leave in `late_hits` what is found in `needs`, and keep it."""
+    engine.keep("late_hits", late_hits(what) or f"SELECT {_HITS} FROM mined_hits WHERE false", what.values)  # noqa: S608 - our own names
+    connection.execute(f"INSERT INTO mined_hits SELECT {_HITS} FROM late_hits")  # noqa: S608 - our own names
+
+
+def _rank_and_count(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals) -> None:
+    connection.execute("DELETE FROM mined_ranks")
+    _insert_ranks(connection, engine)
+    _refill(connection, "mined_counts", _COUNTS_OF_RANKS)
+    daily.count_found_signals(connection)
+    connection.execute("DROP TABLE all_ranks")
+
+
+def _insert_ranks(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals) -> None:
+    """Rank what stands in `found` and leave `all_ranks`, which tells what was found together."""
+    engine.keep("all_ranks", stage_sql("ranks"), {})
+    connection.execute(
+        "INSERT INTO mined_ranks BY NAME SELECT line, session, lot, raised, sampling_signal FROM all_ranks"
+    )
 
 
 def _refill(connection: duckdb.DuckDBPyConnection, table: str, select: str) -> None:

@@ -4,6 +4,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.ingest_report import InteractionCounts
+from ingest.mining_state import FOUND_TABLES
 
 # A trace may turn out to be no interaction, or another, when the rest of it comes.
 _GONE = """
@@ -26,24 +27,20 @@ WHERE ingest_id = $ingest_id AND interaction_id IN (SELECT DISTINCT unnest(made)
 _OLD_ALIASES = """
 DELETE FROM interaction_aliases WHERE interaction_id IN (SELECT DISTINCT unnest(made) FROM made_before)
 """
-_OF_AN_INTERACTION = (
-    "retrieved",
-    "mined_hits",
-    "mined_needs",
-    "mined_controls",
-    "mined_open",
-    "mined_ranks",
-    "mined_late_hits",
-    "interactions",
-)
+_LEAVING = """
+CREATE OR REPLACE TEMP TABLE leaving_numbers AS
+SELECT number AS line FROM interactions WHERE interaction_id IN (SELECT interaction_id FROM {leaving})
+"""
 
 
 def delete_interactions(connection: duckdb.DuckDBPyConnection, leaving: str) -> None:
     """Delete the interactions whose ids stand in the table `leaving`, what was retrieved for them and found in them."""
-    for table in _OF_AN_INTERACTION:
-        connection.execute(
-            f"DELETE FROM {table} WHERE interaction_id IN (SELECT interaction_id FROM {leaving})"  # noqa: S608 - our names
-        )
+    connection.execute(_LEAVING.format(leaving=leaving))
+    for table in FOUND_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE line IN (SELECT line FROM leaving_numbers)")  # noqa: S608 - our names
+    for table in ("retrieved", "interactions"):
+        connection.execute(f"DELETE FROM {table} WHERE number IN (SELECT line FROM leaving_numbers)")  # noqa: S608 - our names
+    connection.execute("DROP TABLE leaving_numbers")
 
 
 def take_back(

@@ -10,13 +10,23 @@ from evalsets.errors import BadInputError
 from evalsets.languages import LANGUAGES
 from ingest.log_languages import LARGE, SAMPLED, languages_told_by
 from ingest.settings import QueueSettings, SignalSettings
+from ingest.shortlist import shortlist, weights_select
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values
-from ingest.signals.pipeline import HIT_COLUMNS, find_hits, plan, shares_of, union_of
-from ingest.signals.registry import all_signals
+from ingest.signals.pipeline import (
+    WHAT_IS_SAID,
+    WHERE_FOUND,
+    Plan,
+    find_hits,
+    late_hits,
+    plan,
+    shares_of,
+    what_is_said,
+)
+from ingest.signals.registry import stage_sql
 
-HITS, CONTROLS, SESSIONS = "hits", "controls", "sessions"
-"""Folders of the result: what was found in the best candidates, the controls, and the turns around both."""
+BEST, HITS, SESSIONS = "best", "hits", "sessions"
+"""Folders of the result: the short list with controls, what was found in it, and the turns around it."""
 
 _COLUMNS = (
     "interaction_id, source, session_id, user_id, asked_at, question, answer, feedback, feedback_comment, model, "
@@ -27,26 +37,15 @@ CREATE OR REPLACE TEMPORARY FUNCTION session_number(source STRING, session STRIN
 RETURN xxhash64(source, session)
 """
 _RETRIEVED_TEXTS = """
-SELECT interaction_id, chunk.text AS text FROM exported LATERAL VIEW explode(retrieved) AS chunk
+SELECT interaction_id AS line, chunk.text AS text FROM exported LATERAL VIEW explode(retrieved) AS chunk
 WHERE chunk.text IS NOT NULL
 """
-_BEST = """
-SELECT interaction_id, source, session_key, raised
-FROM (
-    SELECT *, row_number() OVER (PARTITION BY source, session_key ORDER BY raised DESC, interaction_id) AS place
-    FROM (
-        SELECT interaction_id, source, session_key,
-            round(1 - exp(sum(ln(1 - least(0.999D, score * weight)))), 6) AS raised
-        FROM (
-            SELECT h.*, w.weight FROM all_hits AS h JOIN weights AS w ON w.signal = h.signal WHERE w.weight > 0
-        ) AS weighed
-        GROUP BY interaction_id, source, session_key
-    ) AS summed
-) AS ranked
-WHERE place <= {per_session}
-ORDER BY raised DESC, interaction_id
-LIMIT {limit}
-"""
+_BEST = f"""
+SELECT c.line, f.interaction_id, f.source, f.session_key, c.priority, c.sampling_signal, c.probability
+FROM chosen AS c JOIN (SELECT DISTINCT {WHERE_FOUND} FROM said) AS f ON f.line = c.line
+UNION ALL
+SELECT line, interaction_id, source, session_key, cast(0 AS double), 'control', probability FROM controls
+"""  # noqa: S608 - our own column names
 # Of a session only the turns around what was chosen come back, as many as a reviewer sees: a bot's has millions.
 _SESSIONS = """
 WITH keyed AS (
@@ -65,7 +64,7 @@ WITH keyed AS (
 ),
 sessions AS (
     SELECT DISTINCT k.source, k.session_key FROM keyed AS k
-    LEFT SEMI JOIN chosen AS c ON c.interaction_id = k.interaction_id
+    LEFT SEMI JOIN best AS c ON c.interaction_id = k.interaction_id
 ),
 placed AS (
     SELECT k.*, row_number() OVER (
@@ -75,7 +74,7 @@ placed AS (
 ),
 around AS (
     SELECT DISTINCT p.source, p.session_key, explode(sequence(p.place - {context}, p.place + {context})) AS place
-    FROM placed AS p LEFT SEMI JOIN chosen AS c ON c.interaction_id = p.interaction_id
+    FROM placed AS p LEFT SEMI JOIN best AS c ON c.interaction_id = p.interaction_id
 )
 SELECT e.*, p.session_key
 FROM placed AS p
@@ -105,6 +104,10 @@ class SparkSignals:
         kept = self._session.sql(select, args=bound_values(select, values)).localCheckpoint()
         kept.createOrReplaceTempView(name)
 
+    def rows(self, select: str) -> list[tuple[Any, ...]]:
+        """Return the rows of `select`."""
+        return [tuple(row) for row in self._session.sql(select).collect()]
+
 
 def mine_on_spark(
     session: Any, source: str, target: str, *, signals: SignalSettings | None = None, queue: QueueSettings | None = None
@@ -124,11 +127,13 @@ def mine_on_spark(
     what = plan(signals, queue, now=datetime.now(UTC), shares=shares, languages=_languages(session, total))
     engine = SparkSignals(session, signals)
     find_hits(engine, what)
-    late = f"UNION ALL SELECT {HIT_COLUMNS} FROM ({union_of(what.late)}) AS late" if what.late else ""  # noqa: S608 - our own SQL
-    engine.keep("all_hits", f"SELECT {HIT_COLUMNS} FROM hits {late}", what.values)  # noqa: S608 - our own SQL
-    _write_best(session, target, queue)
-    flagged = session.sql("SELECT count(DISTINCT interaction_id) FROM all_hits").first()[0]
-    return SparkMining(total, flagged)
+    late = f"UNION ALL SELECT line, NULL, NULL, signal, score, is_weak FROM ({late_hits(what)}) AS late"  # noqa: S608 - our own SQL
+    engine.keep("found", f"SELECT * FROM hits {late if what.late else ''}", what.values)  # noqa: S608 - our own SQL
+    engine.keep("weights", weights_select(queue), {})
+    engine.keep("ranks", stage_sql("ranks"), {})
+    shortlist(engine, queue)
+    _write_best(session, engine, what, target, queue)
+    return SparkMining(total, session.sql("SELECT count(*) FROM ranks").first()[0])
 
 
 def _languages(session: Any, total: int) -> tuple[str, ...]:
@@ -139,18 +144,15 @@ def _languages(session: Any, total: int) -> tuple[str, ...]:
     return languages_told_by(row[0] for row in session.sql(drawn).collect())
 
 
-def _write_best(session: Any, target: str, queue: QueueSettings) -> None:
-    weights = [(signal.name, float(queue.weight(signal.name))) for signal in all_signals()]
-    session.createDataFrame(weights, "signal string, weight double").createOrReplaceTempView("weights")
-    session.sql(
-        _BEST.format(limit=int(queue.limit), per_session=int(queue.per_session))
-    ).localCheckpoint().createOrReplaceTempView("best")
-    session.sql(
-        "SELECT interaction_id FROM best UNION SELECT interaction_id FROM controls"
-    ).localCheckpoint().createOrReplaceTempView("chosen")
-    best_hits = "SELECT h.* FROM all_hits AS h LEFT SEMI JOIN best AS b ON b.interaction_id = h.interaction_id"
+def _write_best(session: Any, engine: SparkSignals, what: Plan, target: str, queue: QueueSettings) -> None:
+    engine.keep("said", what_is_said(what.early, "chosen"), what.values)
+    engine.keep("best", _BEST, {})
+    hits = f"SELECT line, {WHAT_IS_SAID} FROM said"  # noqa: S608 - our own column names
+    if what.late:
+        engine.keep("said_late", what_is_said(what.late, "chosen"), what.values)
+        hits = f"{hits} UNION ALL SELECT line, {WHAT_IS_SAID} FROM said_late"  # noqa: S608 - our own column names
     sessions = _SESSIONS.format(context=int(queue.context_turns))
-    for folder, select in ((HITS, best_hits), (CONTROLS, "SELECT * FROM controls"), (SESSIONS, sessions)):
+    for folder, select in ((BEST, "SELECT * FROM best"), (HITS, hits), (SESSIONS, sessions)):
         session.sql(select).write.mode("overwrite").parquet(f"{target.rstrip('/')}/{folder}")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import count
+from typing import Any
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
@@ -31,35 +32,22 @@ class DuckDBSignals:
         connection: duckdb.DuckDBPyConnection,
         settings: SignalSettings,
         languages: Sequence[str] = LANGUAGES,
-        *,
-        stored: Mapping[str, str] | None = None,
     ) -> None:
-        """Register the functions; refusals are looked for in `languages`.
-
-        `stored` names tables of the file that take the place of temporary ones: their rows are replaced.
-        """
+        """Register the functions; refusals are looked for in `languages`."""
         self._connection = connection
-        self._stored = stored or {}
         connection.execute(_MACROS)
         _register(connection, SignalColumns(settings, languages))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
-        """Run `select` and keep its rows as the temporary table `name`, or in the stored table that it names."""
-        if name in self._stored:
-            self._store(name, select, values)
-            return
+        """Run `select` and keep its rows as the temporary table `name`."""
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {name} AS\n{with_dollar_places(select)}",
             bound_values(select, values),
         )
 
-    def _store(self, name: str, select: str, values: Mapping[str, Value]) -> None:
-        table = self._stored[name]
-        self._connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
-        self._connection.execute(
-            f"INSERT INTO {table} BY NAME\n{with_dollar_places(select)}", bound_values(select, values)
-        )
-        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM {table}")  # noqa: S608 - our own table names
+    def rows(self, select: str) -> list[tuple[Any, ...]]:
+        """Return the rows of `select`."""
+        return self._connection.execute(with_dollar_places(select)).fetchall()
 
 
 _numbers = count()
@@ -74,7 +62,7 @@ def _register(connection: duckdb.DuckDBPyConnection, columns: SignalColumns) -> 
     text = duckdb.sqltype("VARCHAR")
     functions = (
         ("rephrase", "earlier, later", columns.rephrase, [text, text], _PAIR),
-        ("supported", "answer, texts", columns.supported, [text, text], _SUPPORT),
+        ("supported", "answer, texts", columns.supported, [text, duckdb.list_type(text)], _SUPPORT),
         ("declining", "answer", columns.declining, [text], text),
     )
     number = next(_numbers)

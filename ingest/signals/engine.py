@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 Value = str | float | int | bool
 
@@ -14,6 +14,10 @@ class SignalEngine(Protocol):
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
         """Run `select` and keep its rows as the table `name`; `:word` in it stands for `values["word"]`."""
+        ...
+
+    def rows(self, select: str) -> list[tuple[Any, ...]]:
+        """Return the few rows of `select`."""
         ...
 
 

@@ -11,7 +11,9 @@ from ingest.signals.decline_hints import decline_hints
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import LATE_SIGNALS, STAGES, Signal, enabled_signals, stage_sql
 
-HIT_COLUMNS = "interaction_id, source, session_key, signal, kind, score, reason, is_weak, evidence_id"
+WHERE_FOUND = "line, interaction_id, source, session_key"
+WHAT_IS_SAID = "signal, kind, score, reason, is_weak, evidence_id"
+_NARROW = "line, session, substr(md5(concat(:seed, interaction_id)), 9, 12) AS lot, signal, score, is_weak"
 _MINUTE_US = 60_000_000
 
 
@@ -68,26 +70,50 @@ def shares_of(total: int, signals: SignalSettings, queue: QueueSettings) -> Shar
 def find_hits(engine: SignalEngine, what: Plan, *, ready: Container[str] = ()) -> None:
     """Leave the tables `turns`, `hits`, `needs` and `controls` in `engine`, which holds `logs` and `all_logs`.
 
-    `hits` has a row for each interaction and signal: interaction_id, source, session_key, signal, kind, score,
-    reason, is_weak, evidence_id. Stages named in `ready` stand there already. `line` in `logs` is what the engine finds
-    a row by fastest, and `session_number` a 64-bit hash: two sessions of one number are not expected in a lifetime.
+    `hits` has a row for each interaction and signal: line, session, lot, signal, score and is_weak; `what_is_said`
+    tells the reasons, which only the queue needs. Stages named in `ready` stand there already. `line` in `logs` is what
+    the engine finds a row by fastest, and `session` a 64-bit hash: two sessions of one number are not expected in a
+    lifetime. `lot` is what a part is drawn by, hex digits of a hash of the seed and the id.
     """
-    for stage in STAGES:
-        if stage not in ready:
-            engine.keep(stage, stage_sql(stage), what.values)
-    engine.keep("hits", union_of(what.early), what.values)
+    find_stages(engine, what, [stage for stage in STAGES if stage not in ready])
+    engine.keep("hits", f"SELECT {_NARROW} FROM (\n{union_of(what.early)}) AS found", what.values)  # noqa: S608 - our own SQL
     engine.keep("needs", stage_sql("needs"), what.values)
     engine.keep("controls", stage_sql("controls"), what.values)
+
+
+def find_stages(engine: SignalEngine, what: Plan, stages: Sequence[str]) -> None:
+    """Work out what the signals read."""
+    for stage in stages:
+        engine.keep(stage, stage_sql(stage), what.values)
+
+
+def late_hits(what: Plan) -> str:
+    """Return a SELECT of line, signal, score and is_weak over the signals that read `needs`; empty when none is on."""
+    return f"SELECT line, signal, score, is_weak FROM (\n{union_of(what.late)}) AS late" if what.late else ""  # noqa: S608 - our own SQL
+
+
+def what_is_said(signals: Sequence[Signal], lines: str) -> str:
+    """Return a SELECT of what these signals say of the interactions whose lines stand in the table `lines`."""
+    where = f"{WHERE_FOUND}, " if signals and signals[0].name not in LATE_SIGNALS else "line, "
+    return (
+        f"SELECT {where}{WHAT_IS_SAID} FROM (\n{union_of(signals)}) AS said "  # noqa: S608 - our own SQL
+        f"WHERE line IN (SELECT line FROM {lines})"
+    )
 
 
 def union_of(signals: Sequence[Signal]) -> str:
     """Return one SELECT over all `signals`, each row with its signal's name."""
     parts = [
-        f"SELECT interaction_id, source, session_key, '{signal.name}' AS signal, kind, cast(score AS double) AS score, "  # noqa: S608 - names of our own files
+        f"SELECT {_given_by(signal)}, '{signal.name}' AS signal, kind, cast(score AS double) AS score, "  # noqa: S608 - names of our own files
         f"reason, is_weak, evidence_id FROM (\n{signal.sql}) AS {signal.name}"
         for signal in signals
     ]
     return "\nUNION ALL\n".join(parts)
+
+
+def _given_by(signal: Signal) -> str:
+    """Return how a signal names what it flags: one that reads what the others found gives the line alone."""
+    return "line" if signal.name in LATE_SIGNALS else f"{WHERE_FOUND}, session"
 
 
 def _values(

@@ -9,7 +9,7 @@ from ingest.settings import SignalSettings
 
 STAGES = (
     *("visits", "giants", "bots", "loose", "horizons", "baselines", "turns"),
-    *("soon", "ends", "returns", "compared", "support"),
+    *("soon", "ends", "crossings", "returns", "compared", "support"),
 )
 """What is worked out before any signal, in this order; each is one SQL file under `stages/`."""
 LATE_SIGNALS = ("frequent",)

@@ -33,7 +33,7 @@ FIRST_DAY = date(2026, 8, 1)
 DAYS = 90
 _FILL = """
 INSERT INTO interactions (interaction_id, source, session_id, asked_at, question, answer, feedback, model,
-    prompt_version, latency_ms, cost, error, content_hash, ingest_id)
+    prompt_version, latency_ms, cost, error, content_hash, ingest_id, number)
 SELECT 'bench:' || n, 'bench', 's' || (n // 3),
     TIMESTAMPTZ '2026-08-01 00:00:00+00' + to_microseconds(CAST(n // 3 * ($days * 86400000000.0 * 3 / $rows) AS BIGINT)
         + n % 3 * 40000000),
@@ -43,15 +43,15 @@ SELECT 'bench:' || n, 'bench', 's' || (n // 3),
     CASE WHEN hash(n + 1) % 40 = 0 THEN -1 WHEN hash(n + 1) % 40 = 1 THEN 1 END,
     ['small', 'large'][1 + CAST(hash(n // 3) % 2 AS INTEGER)], ['v6', 'v7', 'v8'][1 + n * 3 // $rows],
     exp(6.5 + (hash(n + 2) % 1000) / 400.0), 0.001 + (hash(n + 3) % 100) / 100000.0,
-    CASE WHEN hash(n + 4) % 90 = 0 THEN 'timeout' END, 'h', 1
+    CASE WHEN hash(n + 4) % 90 = 0 THEN 'timeout' END, 'h', 1, n + 1
 FROM range($rows) AS t(n)
 """
 _HITS = """
-INSERT INTO mined_hits
-SELECT interaction_id, source, session_id,
-    ['rephrased', 'declined', 'abandoned'][1 + CAST(hash(interaction_id) % 3 AS INTEGER)], 'kind', 0.8,
-    'because', false, ''
-FROM interactions WHERE hash(interaction_id || 'x') % 10 = 0
+CREATE TEMP TABLE hits_new AS
+SELECT number AS line, ['rephrased', 'declined', 'abandoned'][1 + CAST(hash(interaction_id) % 3 AS INTEGER)] AS signal
+FROM interactions WHERE hash(interaction_id || 'x') % 10 = 0;
+CREATE TEMP TABLE hits_gone AS SELECT * FROM hits_new WHERE false;
+CREATE TEMP VIEW logs AS SELECT * FROM interactions
 """
 
 
@@ -75,7 +75,11 @@ def fill_log(workspace: Workspace, rows: int) -> None:
         timed(f"make {rows:,} interactions", lambda: connection.execute(_FILL, {"rows": rows, "days": DAYS}), repeat=1)
         connection.execute(_HITS)
         timed("count every day (daily.update of one ingest of all)", lambda: daily.update(connection, 1), repeat=1)
-        timed("count signals by day", lambda: daily.update_signals(connection), repeat=1)
+        timed(
+            "count signals by day",
+            lambda: daily.move_signals(connection, gone="hits_gone", new="hits_new"),
+            repeat=1,
+        )
         connection.execute(
             "UPDATE interactions SET ingest_id = 2 WHERE asked_at >= TIMESTAMPTZ '2026-10-29 00:00:00+00'"
         )

@@ -51,4 +51,7 @@ def add_turns(store: LogStore, turns: Iterable[dict[str, Any]]) -> None:
     rows = pa.Table.from_pylist([{**every, **each} for each in turns])
     with store.unit() as connection:
         connection.register("rows", rows)
-        connection.execute("INSERT INTO interactions BY NAME SELECT * FROM rows")
+        connection.execute(
+            "INSERT INTO interactions BY NAME SELECT *, row_number() OVER () + "
+            "(SELECT coalesce(max(number), 0) FROM interactions) AS number FROM rows"
+        )

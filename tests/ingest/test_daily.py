@@ -122,11 +122,16 @@ def test_a_word_counts_once_a_question(connection: duckdb.DuckDBPyConnection) ->
 
 def test_signals_count_each_flagged_turn_once(connection: duckdb.DuckDBPyConnection) -> None:
     add(connection, 1, seed=1)
-    hit = "INSERT INTO mined_hits VALUES ('log:1-3', 'log', 's', 'declined', ?, 0.9, 'declined', false, '')"
-    connection.execute(hit, ["abstention"])
-    connection.execute(hit, ["partial"])
-    daily.update_signals(connection)
-    daily.update_signals(connection)
+    connection.execute("UPDATE interactions SET number = rowid")
+    connection.execute("CREATE TEMP VIEW logs AS SELECT * FROM interactions")
+    connection.execute(
+        "CREATE TEMP TABLE came AS SELECT number AS line, unnest(['declined', 'declined', 'error']) AS signal "
+        "FROM logs WHERE interaction_id = 'log:1-3'"
+    )
+    daily.move_signals(connection, gone="(SELECT * FROM came WHERE false)", new="came")
+    daily.move_signals(
+        connection, gone="(SELECT * FROM came WHERE signal = 'error')", new="(SELECT * FROM came LIMIT 0)"
+    )
     assert connection.execute("SELECT signal, sum(turns) FROM daily_signals GROUP BY signal").fetchall() == [
         ("declined", 1)
     ]

@@ -52,7 +52,9 @@ def test_both_engines_give_the_same_candidates_scores_and_reasons_however_odd_th
     there = {each.candidate_id: each for each in read_mined(tmp_path / "mined", signals, QueueSettings())}
     here = {each.candidate_id: each for each in mine(store, signals).candidates}
     assert {key: each.signals for key, each in there.items()} == {key: each.signals for key, each in here.items()}
-    assert {key: each.priority for key, each in there.items()} == {key: each.priority for key, each in here.items()}
+    assert [(key, each.priority, each.inclusion_probability) for key, each in sorted(there.items())] == [
+        (key, each.priority, each.inclusion_probability) for key, each in sorted(here.items())
+    ]
     assert {key: len(each.turns) for key, each in there.items()} == {key: len(each.turns) for key, each in here.items()}
     flagged = {each.interaction_id: {hit.signal for hit in each.signals} for each in here.values() if each.signals}
     assert flagged["log:150"] == {"thumbs_down"}

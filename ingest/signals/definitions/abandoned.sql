@@ -1,8 +1,10 @@
 -- A closed session ended on an error, an empty, cut or declined answer, a question asked again or a call for a person.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     kind,
     CASE WHEN kind IN ('error', 'empty', 'asked_again') THEN 0.9 WHEN kind = 'cut' THEN 0.8 ELSE 0.7 END AS score,
     concat('The user left after ', CASE kind
@@ -18,15 +20,17 @@ FROM (
     SELECT
         *,
         row_number() OVER (
-            PARTITION BY interaction_id
+            PARTITION BY line
             ORDER BY CASE kind WHEN 'error' THEN 1 WHEN 'empty' THEN 2 WHEN 'asked_again' THEN 3 WHEN 'cut' THEN 4
                 WHEN 'declined' THEN 5 ELSE 6 END
         ) AS place
     FROM (
         SELECT
+            line,
             interaction_id,
             source,
             session_key,
+            session,
             CASE WHEN has_error THEN 'error'
                 WHEN is_empty_answer THEN 'empty'
                 WHEN stream_cut THEN 'cut'
@@ -39,9 +43,11 @@ FROM (
                 OR wants_person)
         UNION ALL
         SELECT
+            next_line AS line,
             next_id AS interaction_id,
             source,
             session_key,
+            session,
             CASE WHEN pair_kind IS NOT NULL THEN 'asked_again' ELSE 'wants_person' END AS kind,
             interaction_id AS evidence_id
         FROM turns

@@ -1,8 +1,10 @@
 -- The next message of the user says that the answer was wrong, missing or beside the point.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     '' AS kind,
     0.9 AS score,
     concat('The next message complains: “', next_question, '”.') AS reason,

@@ -1,8 +1,10 @@
 -- The assistant declined: it could not find an answer, or said it must not give one.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     declined AS kind,
     CASE WHEN declined = 'partial' THEN 0.5 ELSE 0.8 END AS score,
     CASE declined

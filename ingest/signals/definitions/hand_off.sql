@@ -1,8 +1,10 @@
 -- The user asks for a person instead of the assistant.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     '' AS kind,
     CASE WHEN next_wants_person THEN 0.9 ELSE 0.4 END AS score,
     CASE WHEN next_wants_person

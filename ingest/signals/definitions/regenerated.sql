@@ -1,8 +1,10 @@
 -- The same question was sent again within seconds, so the first answer did not do.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     '' AS kind,
     0.6 AS score,
     concat('Answered again ', cast(cast(round((next_us - asked_us) / 1000000.0) AS bigint) AS string),

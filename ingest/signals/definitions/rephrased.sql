@@ -1,8 +1,10 @@
 -- The same user soon asks the same again: restated, reworded, corrected or repeated, in this session or a new one.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     pair_kind AS kind,
     pair_score AS score,
     concat(
@@ -18,7 +20,7 @@ SELECT
     next_id AS evidence_id
 FROM (
     SELECT
-        interaction_id, source, session_key, pair_kind, pair_score, next_question, next_id,
+        line, interaction_id, source, session_key, session, pair_kind, pair_score, next_question, next_id,
         CASE WHEN next_us IS NULL OR asked_us IS NULL THEN ''
             ELSE concat(' ', cast(cast(round((next_us - asked_us) / 1000000.0) AS bigint) AS string), ' s later')
         END AS elapsed
@@ -26,7 +28,7 @@ FROM (
     WHERE pair_kind IS NOT NULL
     UNION ALL
     SELECT
-        interaction_id, source, session_key, pair_kind, pair_score, next_question, next_id,
+        line, interaction_id, source, session_key, session, pair_kind, pair_score, next_question, next_id,
         concat(' in a new session ', cast(cast(round((next_us - asked_us) / 1000000.0) AS bigint) AS string), ' s later')
             AS elapsed
     FROM returns

@@ -1,8 +1,10 @@
 -- The answer took many times as long as is usual for the model.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     '' AS kind,
     least(1.0, round(times_slower / 20.0, 3)) AS score,
     concat('Took ', cast(cast(round(times_slower) AS bigint) AS string), ' times as long as the model usually does.')

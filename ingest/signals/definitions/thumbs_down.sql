@@ -1,8 +1,10 @@
 -- A person voted the answer down, whatever the scale of the log; a comment is quoted and counts for more.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     '' AS kind,
     CASE WHEN coalesce(trim(feedback_comment), '') <> '' THEN 1.0 ELSE 0.9 END AS score,
     CASE WHEN coalesce(trim(feedback_comment), '') <> ''

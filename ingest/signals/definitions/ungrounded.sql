@@ -1,8 +1,10 @@
 -- Little of the answer, or a figure in it, stands in the retrieved text; compared on a sample when the log is large.
 SELECT
+    line,
     interaction_id,
     source,
     session_key,
+    session,
     CASE WHEN share < :ungrounded_below THEN 'words' ELSE 'figure' END AS kind,
     CASE WHEN share < :ungrounded_below THEN round(1 - share, 3) ELSE 0.5 END AS score,
     CASE WHEN share < :ungrounded_below

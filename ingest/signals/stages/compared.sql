@@ -1,5 +1,5 @@
 -- The answers that are compared with what was retrieved for them: a hashed sample of those that answer.
-SELECT line, interaction_id, source, session_key
+SELECT line, interaction_id, source, session_key, session
 FROM turns
 WHERE draw < :support_below
     AND NOT is_empty_answer

@@ -1,5 +1,5 @@
 -- Unflagged turns of the hashed sample; what they show estimates what the signals miss.
-SELECT t.interaction_id, t.source, t.session_key, cast(:control_share AS double) AS probability
+SELECT t.line, t.interaction_id, t.source, t.session_key, cast(:control_share AS double) AS probability
 FROM turns AS t
-LEFT JOIN hits AS h ON h.interaction_id = t.interaction_id
-WHERE t.is_control AND h.interaction_id IS NULL
+LEFT JOIN hits AS h ON h.line = t.line
+WHERE t.is_control AND h.line IS NULL

@@ -5,5 +5,5 @@ SELECT
     sum(turns) AS turns,
     count(user_id) > 1 AS is_shared
 FROM visits
+WHERE session IN (SELECT session FROM visits GROUP BY session HAVING sum(turns) > :giant_session_turns)
 GROUP BY source, session_id
-HAVING sum(turns) > :giant_session_turns

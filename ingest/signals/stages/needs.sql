@@ -1,10 +1,8 @@
--- Failed questions, folded: the same words asked by several users are one need.
+-- Failed questions, folded and numbered: the same words asked by several users are one need.
 SELECT
-    t.interaction_id,
-    t.source,
-    t.session_key,
-    t.user_id,
-    trim(replace(replace(replace(replace(replace(replace(lower(t.question),
-        '?', ''), '!', ''), '.', ''), ',', ''), ';', ''), ':', '')) AS need
+    t.line,
+    session_number(t.source, trim(replace(replace(replace(replace(replace(replace(lower(t.question),
+        '?', ''), '!', ''), '.', ''), ',', ''), ';', ''), ':', ''))) AS need,
+    CASE WHEN t.user_id IS NOT NULL THEN session_number(t.source, t.user_id) END AS asker
 FROM turns AS t
-WHERE t.interaction_id IN (SELECT h.interaction_id FROM hits AS h WHERE NOT h.is_weak)
+WHERE t.line IN (SELECT h.line FROM hits AS h WHERE NOT h.is_weak)

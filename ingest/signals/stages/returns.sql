@@ -1,37 +1,18 @@
 -- Who soon asked again in a new session: the last question of the one before and the first of the next.
-WITH questions AS (
-    SELECT
-        s.source,
-        s.session_id,
-        s.last_us AS asked_us,
-        s.next_us,
-        l.interaction_id,
-        trim(l.question) AS question,
-        lower(trim(l.question)) AS folded,
-        n.interaction_id AS next_id,
-        trim(n.question) AS next_question,
-        lower(trim(n.question)) AS next_folded
-    FROM soon AS s
-    JOIN ends AS a
-        ON a.source = s.source AND a.user_id = s.user_id AND a.session_id = s.session_id AND a.asked_us = s.last_us
-    JOIN ends AS b
-        ON b.source = s.source AND b.user_id = s.user_id AND b.session_id = s.next_session_id
-            AND b.asked_us = s.next_us
-    JOIN logs AS l ON l.line = a.last_line
-    JOIN logs AS n ON n.line = b.first_line
-),
-paired AS (
+WITH paired AS (
     SELECT
         *,
         folded <> next_folded AND regexp_like(next_folded, :corrected) AS is_corrected,
         rephrase(folded, next_folded) AS pair
-    FROM questions
+    FROM crossings
     WHERE folded <> '' AND next_folded <> ''
 )
 SELECT
+    line,
     interaction_id,
     source,
     session_id AS session_key,
+    session_number(source, session_id) AS session,
     asked_us,
     substr(question, 1, 300) AS question,
     next_id,

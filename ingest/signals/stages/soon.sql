@@ -1,5 +1,5 @@
 -- Users who left one session and soon began another: the last time there and the first one here.
--- What is sorted is kept narrow: users by number.
+-- Users are told apart by number, so that what is sorted stays narrow.
 WITH visited AS (
     SELECT
         source,
@@ -10,7 +10,7 @@ WITH visited AS (
         lead(first_us) OVER visit AS next_us
     FROM visits
     WHERE user_id IS NOT NULL AND last_us IS NOT NULL
-    WINDOW visit AS (PARTITION BY session_number(source, user_id) ORDER BY first_us, session_id)
+    WINDOW visit AS (PARTITION BY visitor ORDER BY first_us, session_id)
 )
 SELECT v.*
 FROM visited AS v

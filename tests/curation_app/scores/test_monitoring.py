@@ -44,8 +44,7 @@ def test_every_share_equals_a_direct_count(demo: Any) -> None:
             "SELECT count(*), count(*) FILTER (feedback < 0), count(*) FILTER (error IS NOT NULL) FROM chosen"
         ).fetchall()[0]
         declined = connection.execute(
-            "SELECT count(DISTINCT interaction_id) FROM mined_hits SEMI JOIN chosen USING (interaction_id) "
-            "WHERE signal = 'declined'"
+            "SELECT count(DISTINCT number) FROM mined_hits JOIN chosen ON number = line WHERE signal = 'declined'"
         ).fetchall()[0][0]
     assert shares["thumbs_down"] == Share(direct[1], direct[0])
     assert shares["errors"] == Share(direct[2], direct[0])
