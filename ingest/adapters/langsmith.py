@@ -103,6 +103,11 @@ def _read_run(run: dict[str, Any]) -> Iterator[Outcome]:
             "payload-offloaded", f"{_OFFLOADED} (inputs_s3_urls): export with inputs and outputs to read them."
         )
     yield from stats_events(run, SOURCE)
+    children = parsed(run.get("child_runs"))
+    for child in children if isinstance(children, list) else ():
+        if _is_run(child):
+            above = {"trace_id": run.get("trace_id") or run["id"], "parent_run_id": run["id"]}
+            yield from _read_run(above | {key: value for key, value in child.items() if value is not None})
 
 
 def _span_of(run: dict[str, Any], entered: Any, output: Any) -> Span:

@@ -5,7 +5,8 @@ from typing import Any
 
 from ingest.adapters.base import Caution, Outcome, Record, Skip, Trace
 from ingest.adapters.guarding import guarded, surest
-from ingest.adapters.mlflow_traces import assessment_events, info_span, span_of, trace_in
+from ingest.adapters.mlflow_traces import info_span, span_of, trace_in
+from ingest.adapters.mlflow_votes import assessment_events
 from ingest.interaction import FeedbackEvent, Interaction
 from ingest.traces.assembly import assemble
 from ingest.traces.identity import TRACE_SOURCE

@@ -1,6 +1,6 @@
 """What MLflow's trace objects of schema 2 and 3 tell, and the assessments on them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -8,7 +8,6 @@ import orjson
 from ingest.adapters.base import Span
 from ingest.adapters.flat_spans import events_of, is_blank
 from ingest.adapters.mlflow_reader import in_known_schema
-from ingest.interaction import FeedbackEvent
 from ingest.traces.dialects import facts_of
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.dialects.values import (
@@ -22,10 +21,9 @@ from ingest.traces.dialects.values import (
 from ingest.traces.documents import chunks_in, chunks_of_tool, returned_chunks
 from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts, to_span
-from ingest.traces.identity import TRACE_SOURCE, hex_id, moment_of, nanoseconds
+from ingest.traces.identity import hex_id, nanoseconds
 from ingest.traces.numbers import decimal, whole
-from ingest.traces.texts import answer_in, parsed, question_in, said, unquoted
-from ingest.traces.votes import scorer_kind, vote_value
+from ingest.traces.texts import answer_in, parsed, question_in, unquoted
 
 _KINDS = {
     "LLM": "llm",
@@ -58,6 +56,12 @@ class MlflowTrace(NamedTuple):
     tags: dict[str, Any]
     spans: list[dict[str, Any]]
 
+    @property
+    def assessments(self) -> list[dict[str, Any]]:
+        """What people, judges and code said of the trace."""
+        found = parsed(self.info.get("assessments"))
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
 
 def trace_in(value: Any) -> MlflowTrace | None:
     """Return the trace in a record: a trace's JSON, or a row of a search_traces frame; None when it is neither."""
@@ -67,9 +71,19 @@ def trace_in(value: Any) -> MlflowTrace | None:
     if isinstance(whole_trace, dict) and isinstance(whole_trace.get("info"), dict):
         whole_trace = in_known_schema(whole_trace)
         return _trace_of(whole_trace["info"], object_in(whole_trace.get("data")).get("spans"))
+    if (alone := _spans_alone(value)) and (named := _attribute(_attributes(alone[0]), "mlflow.traceRequestId")):
+        return _trace_of({"trace_id": named}, alone)
     is_frame = ("trace_id" in value or "request_id" in value) and isinstance(parsed(value.get("spans")), list)
     has_info = any(key in value for key in ("execution_duration", "execution_time_ms", "trace_metadata"))
     return _trace_of(dict(value), value.get("spans")) if is_frame and has_info else None
+
+
+def _spans_alone(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the spans of a trace's artifact, which has no info, or a span that stands for itself."""
+    listed = value.get("spans") if value.keys() <= {"spans", "request", "response"} else [value]
+    spans = [span for span in listed if isinstance(span, dict)] if isinstance(listed, list) else []
+    is_own = all(isinstance(span.get("start_time_unix_nano", span.get("start_time")), int) for span in spans)
+    return spans if is_own else []
 
 
 def _trace_of(info: dict[str, Any], spans: Any) -> MlflowTrace | None:
@@ -170,7 +184,7 @@ def _kept(trace: MlflowTrace) -> dict[str, Any]:
     own = {key: value for key, value in trace.metadata.items() if not key.startswith("mlflow.")}
     expectations = {
         str(item.get("assessment_name") or item.get("name")): _expected(item)
-        for item in _assessments(trace)
+        for item in trace.assessments
         if isinstance(item.get("expectation"), dict)
     }
     return kept | kept_metadata(own) | ({"expectations": expectations} if expectations else {})
@@ -269,33 +283,3 @@ def _error_of(span: Mapping[str, Any]) -> str | None:
     exception = next((held for name, held in events_of(parsed(span.get("events"))) if name == "exception"), {})
     told = exception.get("exception.message") or message
     return error_line(told, exception.get("exception.type")) or "error"
-
-
-def _assessments(trace: MlflowTrace) -> list[dict[str, Any]]:
-    found = parsed(trace.info.get("assessments"))
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-
-def assessment_events(trace: MlflowTrace) -> Iterator[FeedbackEvent]:
-    """Yield the votes among the assessments of a trace; one that a later one overrides is not valid and left out."""
-    for assessment in _assessments(trace):
-        feedback = object_in(assessment.get("feedback"))
-        value = feedback.get("value")
-        if not feedback or assessment.get("valid") is False or is_blank(value):
-            continue
-        name = name_in(assessment, ("assessment_name", "name")) or "assessment"
-        source = object_in(assessment.get("source"))
-        vote = value if isinstance(value, bool) else vote_value(value, value)
-        if vote is None:
-            continue
-        yield FeedbackEvent(
-            source=TRACE_SOURCE,
-            target_kind="interaction",
-            target_id=trace.trace_id,
-            name=name,
-            value=vote,
-            scorer_kind=scorer_kind(source.get("source_type"), name),
-            comment=said(assessment.get("rationale")),
-            given_at=moment_of(nanoseconds(assessment.get("last_update_time") or assessment.get("create_time"))),
-            event_id=name_in(assessment, ("assessment_id",)),
-        )

@@ -356,3 +356,39 @@ def test_tool_results_of_an_agent_that_searches_are_its_passages() -> None:
     ]
     made = read_values(OTLP, values).only
     assert (made.question, made.answer, [chunk.chunk_id for chunk in made.retrieved]) == ("where?", "there", ["c1"])
+
+
+def test_runs_of_langsmith_that_hold_their_children_give_the_passages_inside() -> None:
+    documents = [{"page_content": "a", "metadata": {"id": "k1"}}]
+    search = {"id": "r2", "run_type": "retriever", "inputs": {"query": "where?"}, "outputs": {"documents": documents}}
+    run = {
+        "id": "r1",
+        "trace_id": "r1",
+        "run_type": "chain",
+        "inputs": {"input": "where?"},
+        "outputs": {"output": "there"},
+    }
+    times = {"start_time": "2026-11-30T00:00:01", "end_time": "2026-11-30T00:00:02"}
+    held = run | times | {"child_runs": [search | times | {"child_runs": []}]}
+    made = read_values(LANGSMITH, [held]).only
+    assert (made.question, made.answer, [chunk.chunk_id for chunk in made.retrieved]) == ("where?", "there", ["k1"])
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_spans_of_mlflow_are_read_without_the_info_of_their_trace(
+    is_alone: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+) -> None:
+    named = {"mlflow.traceRequestId": json.dumps(f"tr-{TRACE}")}
+    spans = [
+        mlflow_span(1, "CHAIN", {"question": "where?", "session": "s1"}, "there"),
+        mlflow_span(2, "RETRIEVER", {"q": "where?"}, [{"page_content": "a", "metadata": {"chunk_id": "k1"}}]),
+    ]
+    spans = [span | {"attributes": span["attributes"] | named} for span in spans]
+    log = write_lines(tmp_path / "spans", spans if is_alone else [{"spans": spans}])
+    store = LogStore(tmp_path / "logs.duckdb")
+    assert ingest([log], store=store).files[0].format == "mlflow"
+    found = rows(
+        store, "SELECT question, answer, session_id, chunk_id FROM interactions JOIN retrieved USING (interaction_id)"
+    )
+    assert found == [("where?", "there", "s1", "k1")]
