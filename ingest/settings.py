@@ -92,9 +92,9 @@ class QueueSettings(_Section):
     """About how many controls a run draws at most."""
     seed: int = 0
     limit: int = Field(2000, gt=0)
-    """How many flagged interactions are handed to review, highest priority first."""
+    """How many flagged interactions are handed to review at most."""
     signal_share: float = Field(0.5, ge=0, le=1)
-    """Share of these places that is spread over the signals evenly and drawn at random; the rest goes by priority."""
+    """Share of these that is spread evenly over the signals and drawn by lot from `seed`; the rest goes by priority."""
     per_session: int = Field(5, gt=0)
     """How many interactions of one session are handed to review at most."""
     context_turns: int = Field(15, gt=0)

@@ -16,7 +16,7 @@ from curation_app.service.evidence import MODE_WORDS
 from curation_app.service.labelling import Desk
 from curation_app.service.overview import overview
 from evalsets.items import Mode
-from ingest.settings import DEFAULT_WEIGHTS
+from ingest.settings import DEFAULT_WEIGHTS, QueueSettings
 
 PAGE_SIZE = 50
 _TENS_SHOWN = 8
@@ -134,6 +134,7 @@ def _explain_priority(desk: Desk) -> None:
         "Each signal raises an item by its weight times how sure it is; several signals add up, and what many people "
         "asked comes earlier. Change a weight under [queue] in errata.toml."
     )
+    st.write(_places(desk.settings.queue))
     weights = {signal: desk.settings.queue.weight(signal) for signal in DEFAULT_WEIGHTS}
     st.dataframe(
         [
@@ -141,6 +142,17 @@ def _explain_priority(desk: Desk) -> None:
             for signal, weight in sorted(weights.items(), key=lambda each: -each[1])
         ],
         hide_index=True,
+    )
+
+
+def _places(queue: QueueSettings) -> str:
+    """Say which of the flagged interactions come here when there are more than places."""
+    return (
+        f"When a log holds more flagged turns than the {queue.limit:,} places of queue.limit, "
+        f"{1 - queue.signal_share:.0%} of these go to the highest priorities and {queue.signal_share:.0%} "
+        "(queue.signal_share) are spread evenly over the signals and drawn by lot from queue.seed, so that weak ones "
+        "are seen too; what a signal cannot fill goes to the others. Each candidate keeps the chance that it had among "
+        "all that its signal flagged, from which rates of the whole log can be estimated."
     )
 
 
