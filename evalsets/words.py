@@ -56,8 +56,11 @@ _NUMBERED = re.compile(r"^[ \t]{0,3}\d", re.MULTILINE)
 _BRACKETED = re.compile(r"\s?(?:\[([^\[\]\n]{1,80})\](?!\()|\u3010[^\u3011\n]{1,60}\u3011)")
 _CITED_ID = re.compile(r"\^?(?:(?:documents?|docs?|sources?|ref) ?)?[\w.:/#-]+", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
+_ABBREVIATIONS = tuple(
+    "e.g i.e etc vs nr art approx fig dr mr mrs ms prof inc ltd bzw z.b d.h ca p.ex sr sra mme".split()  # noqa: SIM905 - a list of words reads best as words
+)
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|nr|art|approx|fig|dr|mr|mrs|ms|prof|inc|ltd|bzw|z\.b|d\.h|ca|p\.ex|sr|sra|mme)|\b[A-Za-z])\.$",
+    rf"(?:\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})|\b[A-Za-z])\.$",
     re.IGNORECASE,
 )
 # Each alternative begins with one of a set of characters, which is what makes the search quick.
@@ -229,6 +232,16 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
+_INITIAL = len("x.")
+
+
 def _is_abbreviated(text: str) -> bool:
-    """Tell whether a text ends with an abbreviation or an initial; none is longer than what is looked at."""
-    return text.endswith(".") and _ABBREVIATION.search(text, max(0, len(text) - 12)) is not None
+    """Tell whether a text ends with an abbreviation or an initial; none is longer than what is looked at.
+
+    Most end with two letters, so with no initial, and no abbreviation.
+    """
+    if not text.endswith("."):
+        return False
+    if len(text) > _INITIAL and text[-3:-1].isalpha() and not text[-8:-1].lower().endswith(_ABBREVIATIONS):
+        return False
+    return _ABBREVIATION.search(text, max(0, len(text) - 12)) is not None

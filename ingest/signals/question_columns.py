@@ -17,14 +17,14 @@ MARKS, SPACES, CLASSES = 32, 33, 34
 _SPACES = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"
 _IS_SPACE = np.zeros(256, dtype=bool)
 _IS_SPACE[[ord(mark) for mark in _SPACES]] = True
+_IS_ODD = _IS_SPACE.copy()
+_IS_ODD[0] = True
 _IS_LETTER = ~_IS_SPACE
 _IS_LETTER[list(NO_MARKS)] = False
 _CLASSES = np.where(_IS_SPACE, SPACES, np.arange(256) & (MARKS - 1))
 _CLASSES[[ord(mark) for mark in RETRY_MARKS]] = MARKS
 _ODD_START = np.zeros(256, dtype=bool)
 _ODD_START[[0xC2, 0xE1, 0xE2, 0xE3]] = True
-_random = np.random.default_rng(20)
-_LETTER_NUMBERS = _random.integers(1, 1 << 63, 256, dtype=np.uint64)
 _FACTOR = 0x9E3779B97F4A7C15
 _BEYOND_ASCII = 0x80
 _CONTENT_PLACE = np.uint64(Trait.CONTENT.bit_length() - 1)
@@ -153,10 +153,11 @@ def _runs(is_in: Bools, offsets: Places) -> tuple[Places, Places]:
 
 
 def _hashes(index: Places, starts: Places, ends: Places) -> Hashes:
-    """Hash each word by a polynomial of its letters, from one running sum over all."""
+    """Hash each word by a polynomial of its bytes, from one running sum over all."""
     up, down = _POWERS.of(len(index) + 1)
     total = np.zeros(len(index) + 1, dtype=np.uint64)
-    np.cumsum(_LETTER_NUMBERS.take(index) * up[: len(index)], out=total[1:])
+    np.multiply(index.view(np.uint64), up[: len(index)], out=total[1:])
+    np.cumsum(total, out=total)
     hashes = (total.take(ends) - total.take(starts)) * down.take(starts)
     hashes ^= hashes >> np.uint64(32)
     hashes *= _SPREAD
@@ -164,10 +165,10 @@ def _hashes(index: Places, starts: Places, ends: Places) -> Hashes:
 
 
 def _oddly_spaced(data: npt.NDArray[np.uint8], offsets: Places) -> Bools:
-    """Return which questions have doubled, outer or unusual spaces, which words and lengths are not reckoned for."""
+    """Return which questions have zero bytes, or doubled, outer or unusual spaces: hashes or lengths would be wrong."""
     is_space = data == ord(" ")
     odd = np.zeros(len(data) + 1, dtype=bool)
-    odd[:-1] = (data < ord(" ")) & _IS_SPACE.take(data) if data.size and data.min() < ord(" ") else False
+    odd[:-1] = (data < ord(" ")) & _IS_ODD.take(data) if data.size and data.min() < ord(" ") else False
     odd[1:-1] |= is_space[1:] & is_space[:-1]
     outer = np.zeros(len(offsets) - 1, dtype=bool)
     filled = offsets[1:] > offsets[:-1]

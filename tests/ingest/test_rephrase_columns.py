@@ -66,6 +66,7 @@ ODD_PAIRS = [
     ("日本 語", "日本"),
     ("x" * 500, "x" * 501),
     (" refund ", "refund"),
+    ("a\0 b\0 refund", "a b refund"),
     ("\u2019refund\u2019 plan\u2026", "refund plan"),
 ]
 

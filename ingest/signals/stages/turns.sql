@@ -16,7 +16,9 @@ WITH placed AS (
         trim(l.question) AS question,
         coalesce(regexp_like(trim(l.question), :any_cue), false) AS has_cue,
         l.feedback,
-        coalesce(trim(substr(l.answer, 1, 50)), '') = '' AS is_empty_answer,
+        -- Nearly all answers begin with a letter: these are not trimmed to see that something is left.
+        CASE WHEN l.answer > '!' AND l.answer < '~' THEN false
+            ELSE coalesce(trim(substr(l.answer, 1, 50)), '') = '' END AS is_empty_answer,
         (g.turns IS NOT NULL AND NOT g.is_shared) OR coalesce(o.turns > :giant_session_turns, false) AS is_giant,
         CASE
             WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
