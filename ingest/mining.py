@@ -132,7 +132,7 @@ def _mine(
     _choose_logs(connection, what, before=before)
     connection.begin()
     engine.keep("weights", weights_select(queue), {})
-    find_hits(engine, what, ready={"baselines"} if before else ())
+    find_hits(engine, what, ready={"baselines", "bots"} if before else ())
     read, shared = connection.execute(
         "SELECT (SELECT count(*) FROM logs), (SELECT count(*) FROM giants WHERE is_shared)"
     ).fetchall()[0]
@@ -199,9 +199,7 @@ def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: M
         choose_all_logs(connection)
         return
     connection.execute("CREATE OR REPLACE TEMP TABLE baselines AS SELECT * FROM mined_baselines")
-    choose_changed_logs(
-        connection, after_ingest=int(before["ingest_id"]), window_us=int(what.values["rephrase_window_us"])
-    )
+    choose_changed_logs(connection, what.values, after_ingest=int(before["ingest_id"]))
 
 
 def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:

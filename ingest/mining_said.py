@@ -66,7 +66,7 @@ def _read_again(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, wh
     connection.execute(_UNSAID.format(where=""))
     if not connection.execute("SELECT count(*) FROM unsaid").fetchall()[0][0]:
         return
-    choose_logs_again(connection, "unsaid", window_us=int(what.values["rephrase_window_us"]))
+    choose_logs_again(connection, what.values, "unsaid")
     again = what._replace(values={**what.values, "support_below": "g", "sample_below": "g"})
     find_stages(engine, again, [stage for stage in STAGES if stage != "baselines"])
     _add(connection, engine, again, where="")

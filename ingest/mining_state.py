@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import duckdb
 
+from ingest.signals.engine import Value
 from ingest.signals.registry import LATE_SIGNALS
 
 _NEW_ROWS = """
@@ -11,6 +12,29 @@ CREATE OR REPLACE TEMP TABLE new_rows AS
 SELECT number, source, session_id, user_id, asked_at FROM interactions WHERE ingest_id > $after_ingest
 UNION
 SELECT number, source, session_id, user_id, asked_at FROM interactions WHERE number IN (SELECT line FROM mined_open)
+"""
+# As the stage does in a full run, but of these users' days alone; what else such a script asked that day is read again.
+_BOTS = """
+CREATE OR REPLACE TEMP TABLE bots AS
+WITH days AS (
+    SELECT min(asked_at) - INTERVAL 1 DAY AS first, max(asked_at) + INTERVAL 1 DAY AS last FROM new_rows
+),
+visits AS (
+    SELECT source, user_id, session_id, max(epoch_us(asked_at)) // 86400000000 AS day
+    FROM interactions
+    WHERE asked_at >= (SELECT first FROM days) AND asked_at < (SELECT last FROM days) AND session_id IS NOT NULL
+        AND (source, user_id) IN (SELECT DISTINCT source, user_id FROM new_rows WHERE user_id IS NOT NULL)
+    GROUP BY source, user_id, session_id
+)
+SELECT source, user_id, day, count(*) AS sessions
+FROM visits GROUP BY source, user_id, day HAVING count(*) > $giant_session_turns
+"""
+_ROWS_OF_BOTS = """
+INSERT INTO new_rows
+SELECT i.number, i.source, i.session_id, i.user_id, i.asked_at
+FROM interactions AS i
+JOIN bots AS b ON b.source = i.source AND b.user_id = i.user_id AND b.day = epoch_us(i.asked_at) // 86400000000
+WHERE i.number NOT IN (SELECT number FROM new_rows)
 """
 _ROWS_AGAIN = """
 CREATE OR REPLACE TEMP TABLE new_rows AS
@@ -92,20 +116,29 @@ def choose_all_logs(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def choose_changed_logs(connection: duckdb.DuckDBPyConnection, *, after_ingest: int, window_us: int) -> None:
-    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them."""
+def choose_changed_logs(
+    connection: duckdb.DuckDBPyConnection, values: Mapping[str, Value], *, after_ingest: int
+) -> None:
+    """Make `logs` the whole sessions that have rows of a later ingest, and what stands within the window of them.
+
+    Leaves `bots`, which are told by all that their users asked on the days of these rows.
+    """
     connection.execute(_NEW_ROWS, {"after_ingest": after_ingest})
-    _choose_around(connection, "changed_logs", window_us=window_us)
+    connection.execute(_BOTS, {"giant_session_turns": values["giant_session_turns"]})
+    if connection.execute("SELECT count(*) FROM bots").fetchall()[0][0]:
+        connection.execute(_ROWS_OF_BOTS)
+    _choose_around(connection, "changed_logs", values)
 
 
-def choose_logs_again(connection: duckdb.DuckDBPyConnection, lines: str, *, window_us: int) -> None:
+def choose_logs_again(connection: duckdb.DuckDBPyConnection, values: Mapping[str, Value], lines: str) -> None:
     """Make `logs` the sessions of the interactions whose lines stand in a table, as if these were new."""
     connection.execute(_ROWS_AGAIN.format(lines=lines))
-    _choose_around(connection, "logs_again", window_us=window_us)
+    _choose_around(connection, "logs_again", values)
 
 
-def _choose_around(connection: duckdb.DuckDBPyConnection, table: str, *, window_us: int) -> None:
+def _choose_around(connection: duckdb.DuckDBPyConnection, table: str, values: Mapping[str, Value]) -> None:
     """Make `logs` the table with the sessions of `new_rows` and what stands within the window of them."""
+    window_us = values["rephrase_window_us"]
     connection.execute(_TOUCHED)
     connection.execute("CREATE OR REPLACE TEMP TABLE session_places (place BIGINT, ring INTEGER)")
     connection.execute(_PLACES, {"ring": 0})

@@ -93,3 +93,27 @@ def test_a_need_that_becomes_frequent_with_new_turns_is_flagged_where_it_was_ask
         "5 users asked this 5 times without a good answer."
     ]
     assert found(again) == found(mine(store, now=NOW, full=True))
+
+
+def test_a_script_whose_sessions_of_a_day_came_in_two_ingests_is_known_as_in_a_full_run(tmp_path: Path) -> None:
+    def asked(n: int, ingest_id: int) -> dict[str, object]:
+        when = START + timedelta(minutes=n)
+        return turn(n, "Are you alive?", session_id=f"s{n}", user_id="script", asked_at=when, ingest_id=ingest_id)
+
+    signals = SignalSettings(giant_session_turns=10)
+    store = store_of(tmp_path, [*(asked(n, 1) for n in range(1, 9)), closing_turn()])
+    assert mine(store, signals, now=NOW).flagged == 7
+    add_turns(store, [asked(n, 2) for n in range(20, 28)])
+    again = mine(store, signals, now=NOW)
+    assert again.is_incremental
+    assert again.flagged == 0
+    assert found(again) == found(mine(store, signals, now=NOW, full=True))
+
+
+def test_what_comes_into_the_queue_without_having_changed_is_told_as_by_a_full_run(large_store: LogStore) -> None:
+    small = QueueSettings(limit=20)
+    mine(large_store, SIGNALS, queue=small, full=True)
+    again = mine(large_store, SIGNALS, queue=QueueSettings(limit=150))
+    assert again.is_incremental
+    assert again.read < FIRST
+    assert found(again) == found(mine(large_store, SIGNALS, queue=QueueSettings(limit=150), full=True))
