@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -139,6 +139,20 @@ def without(tables: Tables, ids: Collection[str]) -> Tables:
     links = links.set_column(0, "row", rows.take(links.column("row")))
     aliases = tables.aliases.filter(pc.invert(pc.is_in(tables.aliases.column("interaction_id"), unwanted)))
     return tables._replace(interactions=tables.interactions.filter(kept), links=links, aliases=aliases)
+
+
+def joined(blocks: Sequence[Tables]) -> Tables:
+    """Return several blocks as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    links, first = [], 0
+    for block in blocks:
+        rows = pc.add(block.links.column("row"), pa.scalar(first, pa.int32()))
+        links.append(block.links.set_column(0, "row", rows))
+        first += block.size
+    interactions = pa.concat_tables(block.interactions for block in blocks)
+    rest = (pa.concat_tables([block[at] for block in blocks]) for at in (2, 3, 4))
+    return Tables(interactions, pa.concat_tables(links), *rest)
 
 
 def to_bytes(tables: Tables) -> list[bytes]:

@@ -76,7 +76,7 @@ class FileReader:
             slices = parts(part_bytes=SLICE_BYTES)
             yield from read_fast(slices, job, folder=self.scratch, workers=self.workers, slow=slow)
         else:
-            yield from read_slowly(parts(), slow)
+            yield from read_slowly(parts(part_bytes=pool.here.part_bytes), slow)
 
     def _readers(self, way: Way) -> Readers:
         if way.adapter not in self._pools:

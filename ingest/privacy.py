@@ -191,6 +191,10 @@ class Redactor:
         """Return the places of the texts that need a closer look."""
         return _hinted(texts)
 
+    def hints(self, texts: Any) -> Any:
+        """Return which texts of an Arrow array need a closer look."""
+        return _hints(texts)
+
     def spans(self, spans: Sequence[Span]) -> list[Span]:
         """Redact payloads and hash user ids."""
         return redacted_spans(self, spans)

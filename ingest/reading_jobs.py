@@ -12,11 +12,12 @@ import pyarrow as pa
 from ingest.adapters import get_adapter
 from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, SpanAdapter, Trace
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
-from ingest.columnar import Tables, as_tables, from_bytes, table_bytes, table_of, to_bytes
+from ingest.alike.reading import ALIKE_PART_BYTES, AlikeBlock, AlikeReader
+from ingest.columnar import Tables, as_tables, from_bytes, joined, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
-from ingest.reading.blocks import CUT_OFF, LinePart, ReadBlock, line_pieces, read_part
+from ingest.reading.blocks import CUT_OFF, PART_BYTES, LinePart, ReadBlock, content_of, line_pieces, read_part
 from ingest.settings import PrivacySettings
-from ingest.span_lines import read_usual_lines
+from ingest.span_lines import read_usual_lines, renumber
 from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
 from ingest.usual_traces import UsualSpans
@@ -84,6 +85,9 @@ class RowReader:
         self._read_lines = self.adapter.read_lines if isinstance(self.adapter, LineAdapter) else None
         self._turn_source: str = getattr(self.adapter, "turn_source", "")
         self._assemble = self.adapter.assemble if isinstance(self.adapter, SpanAdapter) else None
+        self._alike = AlikeReader(way.adapter, self._turn_source, self.redactor) if self._read_lines else None
+        self.part_bytes = ALIKE_PART_BYTES if self._alike else PART_BYTES
+        """How much of a file of lines is best read at a time."""
 
     def read(self, read: ReadBlock) -> StagedBlock:
         """Stage one block and add what the file layer says about it, as tables."""
@@ -94,11 +98,27 @@ class RowReader:
         if self.mapping is not None or part.layers.outer or part.layers.unwrap:
             return self.read(read_part(part))
         rows, usual = StagedRows(), list[Span]()
+        part, alike = self._read_alike(part, rows)
         for piece in line_pieces(part):
             self._add(rows, self._read_piece(piece, rows, usual))
             rows.spans[rows.spans_redacted :] = self.redactor.spans(rows.spans[rows.spans_redacted :])
             rows.spans_redacted = len(rows.spans)
-        return self._with_traces(self.redactor.rows(rows), usual)
+        if alike is not None:
+            renumber(rows, [number for number, _ in alike.left], alike.all_lines)
+        return self._with_traces(self.redactor.rows(rows), usual, alike)
+
+    def _read_alike(self, part: LinePart, rows: StagedRows) -> tuple[LinePart, AlikeBlock | None]:
+        """Read what can be read as columns, and return the part that is left."""
+        if self._alike is None or part.layers.records or part.has_prefixes:
+            return part, None
+        content = content_of(part)
+        part = part._replace(content=content)
+        found = self._alike.read(content) if content and not content.startswith(CUT_OFF) else None
+        if found is None:
+            return part, None
+        rows.read += found.lines
+        rows.texts.update((key, text) for key, text in found.texts.items() if key not in self._sent)
+        return part._replace(content=b"".join([line + b"\n" for _, line in found.left])), found
 
     def _read_piece(self, piece: LinePart, rows: StagedRows, usual: list[Span]) -> ReadBlock:
         """Read a piece; the spans of usual lines, where the format has such, go straight to `usual`."""
@@ -106,8 +126,10 @@ class RowReader:
             return read_part(piece)
         return read_usual_lines(piece, self._read_lines, rows, usual)
 
-    def _with_traces(self, rows: StagedRows, usual: list[Span] | None = None) -> StagedBlock:
-        if not rows.spans and not usual:
+    def _with_traces(
+        self, rows: StagedRows, usual: list[Span] | None = None, alike: AlikeBlock | None = None
+    ) -> StagedBlock:
+        if not rows.spans and not usual and alike is None:
             return self.as_block(rows)
         rows.texts = self._unsent(rows.texts)
         source = self._turn_source
@@ -115,8 +137,14 @@ class RowReader:
         whole = put_together(rows.spans, self._name, self._assemble, source, together)
         rows.redactions.update(self.redactor.counts)
         self.redactor.counts.clear()
-        made = as_tables(whole.made) if whole.made.size else None
-        return self.as_block(rows)._replace(traces=whole.table, made=made)
+        made = [as_tables(whole.made)] if whole.made.size else []
+        traces = [whole.table] if whole.table.num_rows else []
+        if alike is not None:
+            made.append(alike.made)
+            traces.append(alike.traces)
+        return self.as_block(rows)._replace(
+            traces=pa.concat_tables(traces) if traces else whole.table, made=joined(made) if made else None
+        )
 
     def _unsent(self, texts: dict[str, str]) -> dict[str, str]:
         """Leave out the texts of earlier blocks: passages are retrieved over and over, and spans' texts are stored."""

@@ -36,3 +36,12 @@ def _renumbered(read: ReadBlock, numbers: list[int]) -> ReadBlock:
             caution._replace(line=numbers[caution.line - 1]) if caution.line else caution for caution in read.cautions
         ],
     )
+
+
+def renumber(rows: StagedRows, numbers: list[int], size: int) -> None:
+    """Give back the line numbers that the lines of `rows` have among all `size` lines of their part."""
+    rows.rejects = [reject._replace(line=numbers[reject.line - 1]) for reject in rows.rejects]
+    rows.cautions = [
+        caution._replace(line=numbers[caution.line - 1]) if caution.line else caution for caution in rows.cautions
+    ]
+    rows.lines = size

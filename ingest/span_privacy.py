@@ -29,6 +29,9 @@ class SpanRedactor(Protocol):
     def hinted(self, texts: Sequence[str | None]) -> list[int]:
         """Return the places of the texts that need a closer look."""
 
+    def hints(self, texts: Any) -> Any:
+        """Return which texts of an Arrow array need a closer look."""
+
     def leaf(self, value: str, key: str, user_id: str | None = None) -> str:
         """Redact a string that stands under `key`."""
 
@@ -70,8 +73,16 @@ def _closely_read(redactor: SpanRedactor, payload: Any) -> Any:
 
 def is_named(user: str, written: str) -> bool:
     """Return whether a payload, written out, holds a user id."""
+    return (as_written(user) or "") in written
+
+
+@lru_cache(maxsize=1 << 14)
+def as_written(user: str | None) -> str | None:
+    """Return a user id as it stands in a payload that is written out."""
+    if not user:
+        return None
     is_plain = user.isascii() and user.isprintable() and '"' not in user and "\\" not in user
-    return (user if is_plain else as_json(user)[1:-1]) in written
+    return user if is_plain else as_json(user)[1:-1]
 
 
 def hinted_spans(redactor: SpanRedactor, spans: Sequence[Span]) -> Iterable[int]:

@@ -1,11 +1,12 @@
 """Worker processes that start clean, whatever program asks for them."""
 
+import ctypes
 import gc
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
@@ -38,6 +39,22 @@ def start_lean() -> None:
     if "pandas" not in sys.modules:
         sys.meta_path.insert(0, _NoPandas())
     gc.set_threshold(GC_THRESHOLD)
+    _keep_freed_memory()
+
+
+_LARGEST_KEPT = 64 << 20
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+"""Options of glibc's `mallopt`."""
+
+
+def _keep_freed_memory() -> None:
+    """Have blocks of some megabytes, which every part needs again, kept and not fetched from the system each time."""
+    if sys.platform != "linux":
+        return
+    with suppress(OSError, AttributeError):  # another C library
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT)
+        libc.mallopt(_TRIM_THRESHOLD, _LARGEST_KEPT)
 
 
 def tell_arrow_of_no_pandas() -> None:

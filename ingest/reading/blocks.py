@@ -109,7 +109,7 @@ CUT_OFF = b"\x00compressed stream damaged: "
 
 def read_part(part: LinePart) -> ReadBlock:
     """Parse the lines of one part; line numbers count from 1 within the part."""
-    content = _content_of(part)
+    content = content_of(part)
     out = ReadBlock(Block(part.file, [], [], []), content.count(b"\n"), Counter(), [], [])
     if content.startswith(CUT_OFF):
         out.rejects.append(Reject(part.file, 1, content[1:].decode("utf-8", "replace")))
@@ -137,7 +137,7 @@ def read_part(part: LinePart) -> ReadBlock:
 
 def line_pieces(part: LinePart, piece_bytes: int = _PIECE_BYTES) -> Iterator[LinePart]:
     """Yield the pieces of a part, in order, each of whole lines and its content at hand."""
-    content = _content_of(part)
+    content = content_of(part)
     if content.startswith(CUT_OFF):
         yield part._replace(content=content)
         return
@@ -149,7 +149,8 @@ def line_pieces(part: LinePart, piece_bytes: int = _PIECE_BYTES) -> Iterator[Lin
         start = end
 
 
-def _content_of(part: LinePart) -> bytes:
+def content_of(part: LinePart) -> bytes:
+    """Return the bytes of a part: whole lines, or the mark of a file that breaks off."""
     if part.content is not None:
         return part.content
     with Path(part.path).open("rb") as stream:

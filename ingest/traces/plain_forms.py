@@ -1,6 +1,6 @@
 """The form of a trace: which of its spans says what, when it is one turn in which nothing is out of the ordinary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,6 +56,11 @@ def form_of(spans: Sequence[Span]) -> Form | None:
         found.append((facts.kind, places.get(facts.parent, -1), bool(facts.chunks)))
     form = _form(tuple(found))
     return form if form is not None and _is_turn(form, spans) else None
+
+
+def form_of_places(places: Iterable[Place]) -> Form | None:
+    """Return the form of traces with these places, of which none is odd; None when `assembly` has to look at them."""
+    return _form(tuple(tuple(place) for place in places))
 
 
 def _is_turn(form: Form, spans: Sequence[Span]) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.adapters.base import Record, Span, UsualLines
 from ingest.adapters.otlp import ADAPTER, OtlpAdapter
+from ingest.alike.reading import AlikeBlock, AlikeReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
@@ -37,8 +38,16 @@ class Watched:
     """How many lines and turns were read the quick way."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.usual = self.left = self.plain = 0
-        read_lines, add_turns = OtlpAdapter.read_lines, plain_turns.add_turns
+        self.usual = self.left = self.plain = self.alike = 0
+        read_lines, add_turns, read_alike = OtlpAdapter.read_lines, plain_turns.add_turns, AlikeReader.read
+
+        def watched_blocks(reader: AlikeReader, content: bytes) -> AlikeBlock | None:
+            found = read_alike(reader, content)
+            if found is not None:
+                self.usual += found.lines
+                self.plain += found.traces.num_rows
+                self.alike += found.traces.num_rows
+            return found
 
         def watched_lines(adapter: OtlpAdapter, lines: Any) -> UsualLines:
             found = read_lines(adapter, lines)
@@ -50,6 +59,7 @@ class Watched:
             self.plain += len(traces)
             add_turns(made, traces, source, **options)
 
+        monkeypatch.setattr(AlikeReader, "read", watched_blocks)
         monkeypatch.setattr(OtlpAdapter, "read_lines", watched_lines)
         for module in ("traces.plain_turns", "usual_traces"):
             monkeypatch.setattr(f"ingest.{module}.add_turns", watched_turns)
@@ -75,6 +85,7 @@ def assert_same_both_ways(
     with monkeypatch.context() as patched:
         patched.setattr(OtlpAdapter, "read_lines", lambda _, lines: UsualLines([], {}, [], list(range(len(lines)))))
         patched.setattr(OtlpAdapter, "turn_source", "")
+        patched.setattr(AlikeReader, "read", lambda *_: None)
         slow = store_after(log, folder / "slow", privacy)
     watched = Watched(monkeypatch)
     assert_same_store(slow, store_after(log, folder / "fast", privacy))

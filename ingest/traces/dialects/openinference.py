@@ -129,9 +129,13 @@ def _read_step(facts: SpanFacts, span: RawSpan, groups: Numbered) -> None:
         read_postprocessor(facts, attributes.get(OUTPUT))
 
 
+DOCUMENT_MARKS = ('documents"', '"context"')
+"""What stands in an output that may hold documents."""
+
+
 def handed_on(output: Any) -> list[RetrievedChunk]:
     """Return the documents in the output of a step, such as a retriever of the app's own that calls itself a chain."""
-    names_documents = isinstance(output, str) and ('documents"' in output or '"context"' in output)
+    names_documents = isinstance(output, str) and any(mark in output for mark in DOCUMENT_MARKS)
     return returned_chunks(output) if names_documents else []
 
 
