@@ -89,7 +89,7 @@ WHERE i.session_id IS NULL AND i.user_id IS NULL
 # By place, so that only the part of the file is read in whole that holds what changed: its end, as a rule.
 _LOGS = """
 CREATE OR REPLACE TEMP TABLE {table} AS
-SELECT i.*, i.number AS line, c.is_settled
+SELECT i.* EXCLUDE (metadata, content_hash, cautions, input_tokens, output_tokens), i.number AS line, c.is_settled
 FROM interactions AS i JOIN changed_rows AS c ON c.place = i.rowid
 WHERE i.rowid BETWEEN $first AND $last
 """
