@@ -45,7 +45,7 @@ def _show_preview(shown: Preview) -> None:
         column_config={"filled": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)},
     )
     _listed("Would be quarantined", shown.rejects)
-    _counted("Would be skipped", shown.skipped)
+    _counted("Would be skipped", shown.skipped, "records")
 
 
 def _preview_row(row: dict[str, Any]) -> dict[str, str]:
@@ -68,16 +68,20 @@ def show_report(report: IngestReport) -> None:
         "Votes bound": report.feedback.bound,
         "Votes waiting": report.feedback.unbound,
     }
-    for column, (label, count) in zip(st.columns(len(figures)), figures.items(), strict=True):
-        column.metric(label, f"{count:,}")
+    with st.container(horizontal=True, gap="medium"):  # in a narrow window the figures wrap
+        for label, count in figures.items():
+            st.metric(label, f"{count:,}", width="content")
     for warning in report.warnings():
         st.warning(plain_line(warning, 400))
     _show_files(report)
-    left, right = st.columns(2)
-    with left:
-        _counted("Skipped, by reason", {**report.skipped, **report.traces_skipped})
-    with right:
-        _counted("Replaced by placeholders", report.redactions)
+    tables = {
+        "Skipped, by reason": ({**report.skipped, **report.traces_skipped}, "records"),
+        "Replaced by placeholders": (report.redactions, "values"),
+    }
+    filled = {title: held for title, held in tables.items() if held[0]}
+    for column, (title, (counts, what)) in zip(st.columns(2), filled.items(), strict=False):
+        with column:
+            _counted(title, counts, what)
 
 
 def _show_files(report: IngestReport) -> None:
@@ -112,8 +116,8 @@ def _listed(title: str, lines: list[str]) -> None:
         st.dataframe(pd.DataFrame({"line and reason": lines}), hide_index=True)
 
 
-def _counted(title: str, counts: dict[str, int]) -> None:
+def _counted(title: str, counts: dict[str, int], what: str) -> None:
     if counts:
         st.markdown(f"**{title}**")
         rows = sorted(counts.items(), key=lambda entry: -entry[1])
-        st.dataframe(pd.DataFrame(rows, columns=["what", "records"]), hide_index=True)
+        st.dataframe(pd.DataFrame(rows, columns=["what", what]), hide_index=True)
