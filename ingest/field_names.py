@@ -10,7 +10,10 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
         "event_id",
         "run_id",
         "call_id",
+        "query_id",
+        "question_id",
         "id",
+        "_id",
         "uuid",
     ),
     "session_id": (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from ingest.adapters.mapping_paths import parsed_json
-from ingest.normalising import instant, number
+from ingest.normalising import instant, number, of_mongo
 
 _DEEPEST = 3
 _FITTING = 0.8
@@ -53,11 +53,13 @@ def _leaves(record: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[s
     for key, value in record.items():
         name = key if _PLAIN_KEY.match(str(key)) else f'"{key}"'
         path = f"{prefix}.{name}" if prefix else name
-        held = parsed_json(value)  # a path looks into JSON texts too
+        held = of_mongo(
+            parsed_json(value)
+        )  # a path looks into JSON texts too, and values are read out of what wraps them
         if isinstance(held, dict) and depth < _DEEPEST:
             yield from _leaves(held, path, depth + 1)
         else:
-            yield path, held if isinstance(held, list) else value
+            yield path, held if isinstance(held, list) or isinstance(value, dict) else value
 
 
 def best_field(fields: list[LogField], names: tuple[str, ...], fits: Fits) -> LogField | None:

@@ -31,12 +31,19 @@ def conversation(fields: list[LogField]) -> list[str] | None:
 def _turns(field: LogField, keys: tuple[str, str], inner: list[LogField], fields: list[LogField]) -> list[str]:
     role, body = keys
     lines = ["interactions:", f"  turns: {{list: {quoted(field.path)}, role: {quoted(role)}}}"]
-    lines.extend(_lines_of(("session_id", "user_id", "model"), fields))
+    named = _lines_of(("session_id",), fields) or _own_id(fields)
+    lines.extend([*named, *_lines_of(("user_id", "model"), fields)])
     if at := best_field(inner, FIELD_NAMES["asked_at"], are_times):
         lines.append(f"  asked_at: user.{at.path}")
     else:
         lines.extend(_lines_of(("asked_at",), fields))
     return [*lines, f"  question: user.{body}", f"  answer: assistant.{body}"]
+
+
+def _own_id(fields: list[LogField]) -> list[str]:
+    """Return the line that makes the id of a conversation its session."""
+    native = best_field([field for field in fields if field.depth == 0], FIELD_NAMES["id"], are_ids)
+    return [f"  session_id: {quoted(native.path)}"] if native is not None else []
 
 
 def _request(field: LogField, fields: list[LogField]) -> list[str]:

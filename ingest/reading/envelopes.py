@@ -41,8 +41,8 @@ def readings(value: Any) -> Iterator[Reading]:
     """Yield the lists of records inside a value, the likeliest first: data frames, usual envelopes, any other list."""
     if not isinstance(value, dict):
         return
-    yield from _frames(value)
     yield from (Reading(name, records) for name, records in answers(value))
+    yield from _frames(value)
     found = list(_lists(value, (), _DEEPEST))
     yield from sorted(found, key=lambda reading: (not reading.is_usual, -len(reading.records)))
 

@@ -1,4 +1,4 @@
-"""Reads the answers of log stores, which pack records in forms of their own: Loki, CloudWatch, Azure, Splunk."""
+"""Reads what log stores and databases answer, in the forms in which they pack records: Loki, CloudWatch and others."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -71,9 +71,35 @@ def _named_fields(value: Record) -> list[Record]:
     return [dict(zip(names, row, strict=False)) for row in rows if isinstance(row, list)]
 
 
+def _typed_attributes(value: Record) -> list[Record]:
+    """Read DynamoDB's items, in which each value stands under its type: an export, a scan, or a stream's new image."""
+    image = value.get("dynamodb")
+    items = value.get("Items")
+    listed = items if isinstance(items, list) else [value.get("Item"), image and _either(image, "NewImage"), value]
+    found = [item for item in listed if isinstance(item, dict) and len(item) > 1 and all(map(_is_typed, item.values()))]
+    return [{name: _untyped(held) for name, held in item.items()} for item in found]
+
+
+def _is_typed(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) == 1 and not _TYPES.isdisjoint(value)
+
+
+def _untyped(value: Any) -> Any:
+    if not _is_typed(value):
+        return value
+    ((kind, held),) = value.items()
+    if kind == "M" and isinstance(held, dict):
+        return {name: _untyped(inner) for name, inner in held.items()}
+    if kind == "L" and isinstance(held, list):
+        return [_untyped(inner) for inner in held]
+    return None if kind == "NULL" else held
+
+
+_TYPES = frozenset({"S", "N", "B", "BOOL", "NULL", "M", "L", "SS", "NS"})
 _FORMS: dict[str, Callable[[Record], list[Record]]] = {
     "<streams>": _streams,
     "<field pairs>": _field_pairs,
     "<tables>": _tables,
     "<named fields>": _named_fields,
+    "<typed attributes>": _typed_attributes,
 }

@@ -59,6 +59,15 @@ def loguru(record: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {"text": "2026-11-02 | INFO | app:run:1 - turn\n", "record": kept | record} | changes
 
 
+def typed(value: Any) -> dict[str, Any]:
+    """Write a value as DynamoDB does."""
+    if isinstance(value, dict):
+        return {"M": {name: typed(held) for name, held in value.items()}}
+    if isinstance(value, list):
+        return {"L": list(map(typed, value))}
+    return {"S": value} if isinstance(value, str) else {"N": str(value)}
+
+
 STREAMS = [
     {"stream": {"app": "bot", "pod": str(pod)}, "values": [["1793600000123456789", text] for text in TEXTS[pod::2]]}
     for pod in range(2)
@@ -133,6 +142,8 @@ WRAPPED: dict[str, str | bytes] = {
         {"meta": [{"name": name} for name in TURNS[0]], "data": [list(record.values()) for record in TURNS], "rows": 8}
     ),
     "Docker around loguru": lines([{"log": json.dumps(loguru({"extra": r})) + "\n", "stream": "x"} for r in TURNS]),
+    "DynamoDB's export": lines([{"Item": typed(record)["M"]} for record in TURNS]),
+    "DynamoDB's scan": json.dumps({"Items": [typed(record)["M"] for record in TURNS], "Count": 8}),
     "Graylog": lines([{"version": "1.1", "host": "h", "short_message": text, "_env": "x"} for text in TEXTS]),
     "Kafka": lines([{"topic": "t", "partition": 0, "offset": 1, "key": None, "payload": text} for text in TEXTS]),
     "an event bus": lines([{"detail-type": "turn", "source": "app", "detail": record} for record in TURNS]),

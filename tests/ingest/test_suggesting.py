@@ -136,3 +136,13 @@ def test_one_odd_record_hides_no_field_and_votes_stand_in_their_own_section(tmp_
 def test_a_log_without_a_question_names_its_fields(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="level, detail"):
         proposed(write_lines(tmp_path / "log", [{"level": 1, "detail": "started"}] * 3))
+
+
+def test_the_id_of_a_conversation_is_its_session_and_what_mongodb_wraps_is_a_value(tmp_path: Path) -> None:
+    talk = [{"from": "human", "value": "where?"}, {"from": "gpt", "value": "there"}]
+    found, _ = proposed(write_lines(tmp_path / "talks", [{"id": "c1", "conversations": talk}]))
+    assert "session_id: id" in found
+    wrapped = {"_id": {"$oid": "6" * 24}, "createdAt": {"$date": "2026-11-02T08:00:00Z"}, "question": "where?"}
+    found, shown = proposed(write_lines(tmp_path / "dump", [wrapped]))
+    assert "id: _id" in found
+    assert shown.rows[0]["asked_at"].year == 2026
