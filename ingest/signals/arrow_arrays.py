@@ -29,7 +29,8 @@ def as_mask(column: pa.BooleanArray) -> Mask:
 def is_filled(texts: pa.StringArray) -> Mask:
     """Return which texts are neither null nor empty."""
     offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.asarray((np.diff(offsets) > 0) & as_mask(texts.is_valid()))
+    is_long = np.diff(offsets) > 0
+    return np.asarray(is_long & as_mask(texts.is_valid()) if texts.null_count else is_long)
 
 
 def as_strings(texts: Sequence[str | None]) -> pa.StringArray:
