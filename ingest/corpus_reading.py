@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from evalsets.chunks import canonical_chunk_id
+from evalsets.chunks import canonical_chunk_id, chunk_text_hash
 from evalsets.errors import BadInputError
 from ingest.normalising import instant, text
 from ingest.reading.blocks import line_parts, read_part, whole_blocks
@@ -22,7 +22,7 @@ _TEXT_SUFFIXES = {".md", ".markdown", ".mdx", ".txt", ".rst"}
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$|^(?P<line>[^\n]+)\n(?:=+|-{3,})\s*$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _ID_KEYS = ("chunk_id", "id", "_id", "passage_id", "node_id", "segment_id", "doc_id", "document_id")
-_DOC_KEYS = ("doc_id", "document_id", "doc", "file_id", "source", "url", "path")
+_DOC_KEYS = ("doc_id", "document_id", "doc", "file_id", "source", "url", "path", "file_path", "file_name", "document")
 _TEXT_KEYS = ("text", "content", "page_content", "passage", "chunk_text", "body")
 _POSITION_KEYS = ("position", "rank", "index", "chunk_index", "order")
 _TIME_KEYS = ("updated_at", "last_modified", "modified_at", "last_updated", "modified", "updated", "date")
@@ -144,17 +144,14 @@ def _without_bare_headings(pieces: list[str]) -> list[str]:
 
 def _records(file: SourceFile, report: CorpusReport) -> Iterator[FoundChunk]:
     seen = probe(file)
-    blocks = (
-        map(read_part, line_parts(seen))
-        if seen.container == "lines"
-        else whole_blocks(seen, layers=_layers(seen))
-    )
+    blocks = map(read_part, line_parts(seen)) if seen.container == "lines" else whole_blocks(seen, layers=_layers(seen))
     positions: dict[str, int] = {}
     first_line = 0
     for read in blocks:
+        report.read += len(read.rejects)
         for reject in read.rejects:
             _reject(report, file.name, reject.line + first_line, reject.reason)
-        for line, value in zip(read.block.lines, read.block.values, strict=True):
+        for line, value in _spread(read.block.lines, read.block.values):
             report.read += 1
             chunk = _chunk_of(value, positions)
             if isinstance(chunk, str):
@@ -162,6 +159,18 @@ def _records(file: SourceFile, report: CorpusReport) -> Iterator[FoundChunk]:
             else:
                 yield chunk
         first_line += read.lines
+
+
+def _spread(lines: list[int], values: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield records with their lines; what a vector store answers, parallel arrays in one object, is taken apart."""
+    for line, value in zip(lines, values, strict=True):
+        arrays = [value.get(key) for key in ("ids", "documents", "metadatas")] if isinstance(value, dict) else []
+        if len(arrays) < 2 or not isinstance(arrays[0], list) or not isinstance(arrays[1], list):  # noqa: PLR2004
+            yield line, value
+            continue
+        metadata = arrays[2] if isinstance(arrays[2], list) else []
+        for row in zip_longest(arrays[0], arrays[1], metadata[: len(arrays[0])]):
+            yield line, dict(zip(("id", "text", "metadata"), row, strict=True))
 
 
 def _layers(seen: Probe) -> Layers:
@@ -178,13 +187,14 @@ def _chunk_of(value: Any, positions: dict[str, int]) -> FoundChunk | str:
     if not isinstance(value, dict):
         return f"not an object but {type(value).__name__}"
     body = _first(value, _TEXT_KEYS)
+    doc_keys: tuple[str, ...] = _DOC_KEYS
+    if body is None:  # as vector stores call a text
+        body, doc_keys = _first(value, ("document",)), tuple(key for key in _DOC_KEYS if key != "document")
     if body is None:
         return f"no text: none of {', '.join(_TEXT_KEYS)} is there"
     metadata = value.get("metadata") if isinstance(value.get("metadata"), dict) else {}
-    chunk_id = _first(value, _ID_KEYS) or _first(metadata, _ID_KEYS)
-    if chunk_id is None:
-        return f"no chunk id: none of {', '.join(_ID_KEYS)} is there"
-    doc_id = _first(value, _DOC_KEYS) or _first(metadata, _DOC_KEYS) or chunk_id
+    chunk_id = _first(value, _ID_KEYS) or _first(metadata, _ID_KEYS) or chunk_text_hash(body)  # as for logged chunks
+    doc_id = _first(value, doc_keys) or _first(metadata, _DOC_KEYS) or chunk_id
     position = _position(value, positions.get(doc_id, 0))
     positions[doc_id] = position + 1
     return FoundChunk(

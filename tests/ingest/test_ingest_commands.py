@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation_app.cli.entry import run
-from tests.ingest.ingest_support import APP_MAPPING, write_lines
+from evalsets.chunks import chunk_text_hash
+from ingest.log_store import LogStore
+from tests.ingest.ingest_support import APP_MAPPING, rows, write_lines
 
 RECORDS = [
     {
@@ -132,3 +134,27 @@ def test_dry_run_previews_every_format_among_the_files(
         ("mlflow", 1, 7, 2),
     ]
     assert "notes.txt" in shown["unknown"][0]
+
+
+@pytest.mark.parametrize(
+    ("records", "chunks"),
+    [
+        ([{"id": "a1", "document": "d2", "content": "one"}], [("a1", "d2", "one")]),
+        ([{"ids": ["a", "b"], "documents": ["one", "two"], "metadatas": [{"source": "s"}, None]}],
+         [("a", "s", "one"), ("b", "b", "two")]),
+        ([{"page_content": "one", "metadata": {"source": "s"}}, {"text": " "}], [(chunk_text_hash("one"), "s", "one")]),
+        ([{"id": "a", "document": "one"}], [("a", "a", "one")]),
+    ],
+)  # fmt: skip
+def test_a_corpus_is_read_as_vector_stores_and_frameworks_write_it(
+    records: list[dict[str, Any]],
+    chunks: list[tuple[str, str, str]],
+    workspace: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_lines(workspace / "corpus.jsonl", records)
+    assert run(["corpus", "add", "corpus.jsonl", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["read"] == report["new"] + report["rejected"]
+    store = LogStore(workspace / ".errata" / "logs.duckdb")
+    assert rows(store, "SELECT chunk_id, doc_id, text FROM corpus_chunks ORDER BY chunk_id") == chunks
