@@ -36,7 +36,7 @@ def _field_pairs(value: Record) -> list[Record]:
     if not isinstance(rows, list):
         return []
     return [
-        {pair["field"]: pair.get("value") for pair in row}
+        {str(pair["field"]): pair.get("value") for pair in row}
         for row in rows
         if isinstance(row, list) and row and all(isinstance(pair, dict) and "field" in pair for pair in row)
     ]
