@@ -1,6 +1,8 @@
 """The sessions around the interactions of the queue, kept between runs, so that only new or changed ones are read."""
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import duckdb
@@ -141,7 +143,20 @@ def show(
         if connection.execute("SELECT count(*) FROM unread").fetchall()[0][0]:
             _read(connection, engine, values, context, table)
     rows = connection.execute(_SHOWN).fetchall()
-    return {line: Shown(user_id, _TURNS.validate_json(turns)) for line, user_id, turns in rows}
+    with _no_collecting():
+        return {line: Shown(user_id, _TURNS.validate_json(turns)) for line, user_id, turns in rows}
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Look for no garbage while many objects are made that hold no cycles: it would cost as much as they do."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 def _read(
