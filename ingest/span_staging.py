@@ -1,12 +1,14 @@
 """Keep the spans of every trace in logs.duckdb, one row a trace, and hand on those that have to be put together."""
 
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from ingest.adapters.base import Span
-from ingest.columnar import Tables, without
+from ingest.columnar import Tables, table_bytes, table_of, without
 from ingest.trace_rows import written_spans
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 _BUCKET_SPANS = 60_000
 """How many spans one bucket of traces holds at most, roughly: what is in memory at a time."""
+_MOST_IN_MEMORY = 8 << 20
 _ROW_COLUMNS = [
     ("spans", pa.int32()),
     ("last_ns", pa.int64()),
@@ -35,11 +38,11 @@ UNION SELECT a.family, a.trace_id FROM arriving_traces AS a SEMI JOIN trace_part
 """
 _KEEP_PARTS = f"""
 INSERT INTO trace_parts
-SELECT {_KEPT} FROM arriving_traces SEMI JOIN waiting_traces USING (family, trace_id)
+SELECT {_KEPT} FROM arriving_payloads SEMI JOIN waiting_traces USING (family, trace_id)
 """  # noqa: S608 - our own column names
 _KEEP_WHOLE = f"""
 INSERT INTO traces
-SELECT {_KEPT}, made, $ingest_id FROM arriving_traces ANTI JOIN waiting_traces USING (family, trace_id)
+SELECT {_KEPT}, made, $ingest_id FROM arriving_payloads ANTI JOIN waiting_traces USING (family, trace_id)
 """  # noqa: S608 - our own column names
 _NOT_WHOLE = """
 SELECT DISTINCT unnest(made) FROM arriving_traces SEMI JOIN waiting_traces USING (family, trace_id)
@@ -65,16 +68,45 @@ ORDER BY family, trace_id, made IS NULL, payload
 """  # noqa: S608 - our own column names
 
 
-class StagedTraces(NamedTuple):
-    """Traces one adapter read from one block, and the interactions made of those that seem whole.
+class ArrivingTraces:
+    """Traces of a group of blocks on their way into the store, and the interactions made of those that seem whole.
 
-    The family is the adapter's `family` attribute, else its name: formats of one family share trace ids and
-    `assemble`, so that a trace exported in two of them becomes one interaction.
+    Their payloads weigh more than all else of a group, so that many wait in a file that nobody else can see.
     """
 
-    family: str
-    table: pa.Table
-    made: Tables | None = None
+    def __init__(self, folder: Path) -> None:
+        """Use a file in `folder` when there are many."""
+        self.made: list[Tables] = []
+        self.keys: list[pa.Table] = []
+        """The traces without their payloads."""
+        # Closed by `close`; a context manager would close it too early.
+        self._file = tempfile.SpooledTemporaryFile(_MOST_IN_MEMORY, dir=str(folder))  # noqa: SIM115 - see above
+        self._stream = pa.ipc.new_stream(self._file, FAMILY_SCHEMA)
+
+    def add(self, family: str, table: pa.Table, made: Tables | None = None) -> int:
+        """Add traces that one adapter read from one block; return about how many bytes of memory they take.
+
+        The family is the adapter's `family` attribute, else its name: formats of one family share trace ids and
+        `assemble`, so that a trace exported in two of them becomes one interaction.
+        """
+        rows = table.add_column(0, "family", pa.repeat(family, table.num_rows))
+        self._stream.write_table(rows)
+        # A copy: as it comes from another process, every column holds on to the bytes of all.
+        keys = table_of(table_bytes(rows.select(["family", "trace_id", "spans", "made"])))
+        self.keys.append(keys)
+        if made is not None:
+            self.made.append(made)
+        return int(keys.nbytes) + sum(int(part.nbytes) for part in made or ())
+
+    def payloads(self) -> pa.RecordBatchReader:
+        """Return the whole rows; no more can be added afterwards."""
+        self._stream.close()
+        self._file.seek(0)
+        return pa.ipc.open_stream(self._file)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
 
 
 class Taken(NamedTuple):
@@ -114,25 +146,34 @@ def _array(column: Sequence[Any], kind: Any) -> pa.Array:
                          for value in column], kind)  # fmt: skip
 
 
-def take_traces(connection: "duckdb.DuckDBPyConnection", staged: Sequence[StagedTraces], *, ingest_id: int) -> Taken:
+def take_traces(connection: "duckdb.DuckDBPyConnection", arriving: ArrivingTraces, *, ingest_id: int) -> Taken:
     """Store a group of traces inside the caller's transaction, and return the interactions that may be stored now.
 
     A trace is whole as far as anyone can tell when all its spans stand in one block; should more come, it is made anew.
     """
-    staged = [entry for entry in staged if entry.table.num_rows]
-    if not staged:
-        return Taken([], 0)
-    tables = (entry.table.add_column(0, "family", pa.repeat(entry.family, entry.table.num_rows)) for entry in staged)
-    connection.register("arriving_traces", pa.concat_tables(tables))
+    connection.register("arriving_traces", pa.concat_tables(arriving.keys))
     try:
         connection.execute(_WAITING)
-        connection.execute(_KEEP_PARTS)
-        connection.execute(_KEEP_WHOLE, {"ingest_id": ingest_id})
         not_whole = {row[0] for row in connection.execute(_NOT_WHOLE).fetchall()}
         spans = int(connection.execute(_COUNT_WHOLE).fetchall()[0][0])
+        [(waiting,)] = connection.execute("SELECT count(*) FROM waiting_traces").fetchall()
     finally:
         connection.unregister("arriving_traces")
-    return Taken([without(entry.made, not_whole) for entry in staged if entry.made is not None], spans)
+    _keep(connection, arriving, _KEEP_WHOLE, {"ingest_id": ingest_id})
+    if waiting:
+        _keep(connection, arriving, _KEEP_PARTS, {})
+    arriving.close()
+    return Taken([without(made, not_whole) for made in arriving.made], spans)
+
+
+def _keep(
+    connection: "duckdb.DuckDBPyConnection", arriving: ArrivingTraces, statement: str, values: dict[str, Any]
+) -> None:
+    connection.register("arriving_payloads", arriving.payloads())
+    try:
+        connection.execute(statement, values)
+    finally:
+        connection.unregister("arriving_payloads")
 
 
 def iter_waiting(connection: "duckdb.DuckDBPyConnection") -> Iterator[TraceBatch]:

@@ -19,15 +19,14 @@ from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import LogStore
 from ingest.merging import Merged, merge
 from ingest.reading_jobs import StagedBlock
-from ingest.span_staging import StagedTraces, take_traces
+from ingest.span_staging import ArrivingTraces, take_traces
 from ingest.way_finding import FileWay
+from ingest.worker_processes import give_back_memory
 
-GROUP_BYTES = 100 << 20
+GROUP_BYTES = 128 << 20
 """What a transaction gathers, about: more than the rows that DuckDB compresses together."""
 _ROW_GROUP = 122_880
 """Rows that DuckDB compresses together; others are compressed last in a transaction, and again when they fit others."""
-_WEIGHT_OF_TRACES = 2
-"""Long texts, of which the store keeps copies until they are committed, weigh more than rows of short values."""
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16
 
@@ -53,7 +52,8 @@ class _Group(NamedTuple):
     """What is stored in one transaction."""
 
     tables: list[Tables]
-    traces: list[StagedTraces]
+    traces: list[ArrivingTraces]
+    """One at most."""
     rejects: list[_NotedReject]
     files: list[_NotedFile]
     mappings: dict[str, MappingFile]
@@ -105,16 +105,23 @@ class GroupWriter:
             adapter = way.way.adapter
             family = adapter if way.way.mapping else family_of(adapter)
             if block.traces.num_rows:
-                group.traces.append(StagedTraces(family, block.traces, block.made))
-                held = block.traces.nbytes + sum(table.nbytes for table in block.made or ())
-                self._bytes += _WEIGHT_OF_TRACES * held
+                self._add_traces(family, block)
             group.rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
             if way.way.mapping is not None and block.traces.num_rows:
                 group.mappings[adapter] = way.way.mapping
         if self._bytes > GROUP_BYTES or len(group.rejects) > _GROUP_REJECTS or self._has_row_groups():
             self._hand_over()
 
+    def _add_traces(self, family: str, block: StagedBlock) -> None:
+        traces = self._group.traces
+        if not traces:
+            traces.append(ArrivingTraces(self.store.path.parent))
+        self._bytes += traces[0].add(family, block.traces, block.made)
+        self._rows += block.made.size if block.made is not None else 0
+
     def _has_row_groups(self) -> bool:
+        if self._group.traces:  # whose payloads take as much memory again while they are stored
+            return self._rows * 3 >= _ROW_GROUP
         return self._rows >= _ROW_GROUP and self._bytes * 2 > GROUP_BYTES
 
     def add_assembled(self, block: StagedBlock) -> None:
@@ -170,7 +177,9 @@ class GroupWriter:
 
     def _stored(self, group: _Group) -> _Written:
         with self.store.unit() as connection:
-            return self._committed(connection, group)
+            written = self._committed(connection, group)
+        give_back_memory()
+        return written
 
     def flush_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what is gathered in one transaction; call `wait` before the store is opened for it."""
@@ -199,9 +208,12 @@ class GroupWriter:
 
     def _merged(self, connection: duckdb.DuckDBPyConnection, group: _Group) -> _Written:
         with_spans = bool(group.traces)
-        taken = take_traces(connection, group.traces, ingest_id=self.ingest_id)
-        group.traces.clear()  # so that each is freed once it is stored
-        group.tables.extend(taken.made)
+        spans = 0
+        if group.traces:
+            taken = take_traces(connection, group.traces.pop(), ingest_id=self.ingest_id)
+            spans = taken.spans
+            group.tables.extend(taken.made)
+            del taken  # so that each table is freed once it is stored
         merged = Merged(InteractionCounts(), 0)
         if group.tables:
             merged = merge(connection, group.tables, ingest_id=self.ingest_id, with_spans=with_spans)
@@ -210,7 +222,7 @@ class GroupWriter:
             _keep_mapping(connection, name, mapping)
         for noted in group.files:
             self._write_file(connection, noted)
-        return _Written(merged, taken.spans)
+        return _Written(merged, spans)
 
     def _write_rejects(self, connection: duckdb.DuckDBPyConnection, rejects: list[_NotedReject]) -> None:
         if not rejects:

@@ -42,7 +42,7 @@ def start_lean() -> None:
     _keep_freed_memory()
 
 
-_LARGEST_KEPT = 64 << 20
+_LARGEST_KEPT = 32 << 20
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 """Options of glibc's `mallopt`."""
 
@@ -55,6 +55,16 @@ def _keep_freed_memory() -> None:
         libc = ctypes.CDLL(None)
         libc.mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT)
         libc.mallopt(_TRIM_THRESHOLD, _LARGEST_KEPT)
+
+
+def give_back_memory() -> None:
+    """Give freed memory back to the system, which else stays with the process in pieces."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def tell_arrow_of_no_pandas() -> None:

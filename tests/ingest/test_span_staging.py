@@ -1,27 +1,44 @@
 """Traces wait in the store: pieces, versions, interrupted runs and forgetting."""
 
 import itertools
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
+import pyarrow as pa
 import pytest
 
+from ingest import span_staging
 from ingest.adapters.base import Span
 from ingest.log_store import LogStore
 from ingest.span_staging import (
     FAMILY_SCHEMA,
-    StagedTraces,
+    ArrivingTraces,
+    Taken,
     forget_traces,
     iter_waiting,
     store_traces,
-    take_traces,
     trace_row,
     trace_table,
     traces_before,
     traces_of_user,
 )
 from ingest.trace_rows import read_spans, together, trace_of, unpacked, written
+
+
+class StagedTraces(NamedTuple):
+    """Traces of one block."""
+
+    family: str
+    table: pa.Table
+
+
+def take_traces(connection: duckdb.DuckDBPyConnection, blocks: list[StagedTraces], *, ingest_id: int) -> Taken:
+    arriving = ArrivingTraces(Path(tempfile.gettempdir()))
+    for family, table in blocks:
+        arriving.add(family, table)
+    return span_staging.take_traces(connection, arriving, ingest_id=ingest_id)
 
 
 def staged(*spans: Span, adapter: str = "otlp", family: str = "trace", whole: bool = False) -> StagedTraces:
