@@ -8,6 +8,7 @@ from ingest.reading.compression import FRAMED_ZSTD, STREAM_FAULTS, iter_frames, 
 from ingest.reading.documents import Entry, iter_entries
 from ingest.reading.encodings import as_utf8
 from ingest.reading.envelopes import streamed
+from ingest.reading.key_values import iter_pairs
 from ingest.reading.parsing import parse_line
 from ingest.reading.probing import Probe, message_values
 from ingest.reading.tables import iter_csv, iter_parquet, iter_rows
@@ -41,6 +42,8 @@ def _stream_entries(found: Probe, raw: BinaryIO, place: str) -> Iterator[Entry]:
         yield Entry(1, raw.read())
     elif found.container == "csv":
         yield from iter_csv(as_utf8(raw, found.encoding), found.delimiter)
+    elif found.container == "pairs":
+        yield from iter_pairs(as_utf8(raw, found.encoding))
     elif found.container == "rows":
         yield from iter_rows(as_utf8(raw, found.encoding))
     elif found.container == "text":

@@ -11,6 +11,7 @@ from ingest.reading.compression import FRAMED_ZSTD, PARQUET_MAGIC, STREAM_FAULTS
 from ingest.reading.documents import iter_entries
 from ingest.reading.encodings import as_utf8, encoding_of, encoding_of_table
 from ingest.reading.envelopes import readings
+from ingest.reading.key_values import key_values
 from ingest.reading.parsing import begins_json, parse_line
 from ingest.reading.sources import SourceFile
 from ingest.reading.split_lines import joined
@@ -24,6 +25,7 @@ WHOLE_BYTES = 48 << 20
 _PACKED = 8
 """How many times larger the text of a compressed log may well be."""
 _SAMPLE_VALUES = 200
+_MOSTLY_PAIRS = 0.6
 _ROWS = re.compile(rb"\s*\[\s*\[\s*[^{\[\s]")
 
 
@@ -32,8 +34,8 @@ class Probe(NamedTuple):
 
     file: SourceFile
     container: str
-    """lines, documents, csv, rows (an array of arrays), parquet, frames (length-framed messages), binary (one message),
-    empty or text."""
+    """lines, documents, csv, pairs (of key=value), rows (an array of arrays), parquet, frames (length-framed
+    messages), binary (one message), empty or text."""
     sample: list[Any]
     encoding: str = "utf-8"
     is_plain: bool = True
@@ -179,6 +181,9 @@ def _text_layout(file: SourceFile, text: bytes, *, is_whole: bool) -> Probe:
     first = whole_lines[0].strip()
     if begins_json(first):
         return _json_layout(file, text, whole_lines, is_whole=is_whole)
+    pairs = [key_values(line.decode("utf-8", "replace")) for line in whole_lines[:_SAMPLE_VALUES] if b"=" in line]
+    if sum(map(bool, pairs)) >= min(len(whole_lines), _SAMPLE_VALUES) * _MOSTLY_PAIRS:
+        return Probe(file, "pairs", [value for value in pairs if value])
     if delimiter := delimiter_of(text.decode("utf-8", "replace")):
         rows = iter_csv(BytesIO(text), delimiter)
         values = _first_values(entry.value for entry in rows if not entry.fault)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,10 @@ def typed(value: Any) -> dict[str, Any]:
     if isinstance(value, list):
         return {"L": list(map(typed, value))}
     return {"S": value} if isinstance(value, str) else {"N": str(value)}
+
+
+def pairs_of(record: dict[str, Any], quote: Callable[[Any], str]) -> str:
+    return " ".join(f"{name}={quote(value)}" for name, value in record.items())
 
 
 STREAMS = [
@@ -147,6 +152,11 @@ WRAPPED: dict[str, str | bytes] = {
     "Graylog": lines([{"version": "1.1", "host": "h", "short_message": text, "_env": "x"} for text in TEXTS]),
     "Kafka": lines([{"topic": "t", "partition": 0, "offset": 1, "key": None, "payload": text} for text in TEXTS]),
     "an event bus": lines([{"detail-type": "turn", "source": "app", "detail": record} for record in TURNS]),
+    "logfmt": "\n".join(f"level=info {pairs_of(record, json.dumps)} at=1" for record in TURNS),
+    "structlog's pairs": "\n".join(["started up", *(f"{AT} [info] turn {pairs_of(record, repr)}" for record in TURNS)]),
+    "structlog's pairs in colours": "\n".join(
+        f"\x1b[2m{AT}\x1b[0m [\x1b[32minfo\x1b[0m] \x1b[1mturn\x1b[0m {pairs_of(record, repr)}" for record in TURNS
+    ),
     "journald": lines([{"MESSAGE": text, "__REALTIME_TIMESTAMP": "1793600000000000"} for text in TEXTS]),
     "Fluentd's file": "\n".join(f"{AT}\tapp.turns\t{text}" for text in TEXTS),
     "Papertrail's archive": "\n".join(f"1\t{AT}\t{AT}\t9\th\t1.1.1.1\tUser\tInfo\tapp\t{text}" for text in TEXTS),
