@@ -22,6 +22,8 @@ from ingest.traces.plain_forms import form_of_places
 ALIKE_PART_BYTES = 4 << 20
 """How much is best read at a time: every step has a price, and what it works on should stay near the processor."""
 
+_MOST_IN_VAIN = 4
+
 
 class AlikeBlock(NamedTuple):
     """What was read of a block as columns."""
@@ -45,10 +47,19 @@ class AlikeReader:
         """Make interactions of `source` from spans that `adapter` would read."""
         self._made_by, self._redactor = MadeBy(adapter, source, redactor), redactor
         self._finder = SpanFinder()
+        self._in_vain = 0
+        """How many more blocks gave nothing than gave something."""
 
     def read(self, content: bytes) -> AlikeBlock | None:
-        """Return what can be read as columns; None when that is nothing."""
-        block = quoted(content) if not self._redactor.walks_all else None
+        """Return what can be read as columns; None when that is nothing, and soon without a look if it always is."""
+        if self._redactor.walks_all or self._in_vain > _MOST_IN_VAIN:
+            return None
+        found = self._read(content)
+        self._in_vain = max(0, self._in_vain + (1 if found is None else -1))
+        return found
+
+    def _read(self, content: bytes) -> AlikeBlock | None:
+        block = quoted(content)
         if block is None:
             return None
         found = self._finder.find(block)

@@ -199,3 +199,13 @@ def test_a_damaged_block_is_read_as_span_by_span(seed: int, at: float, length: i
     start = int(at * len(content))
     content = content[:start] + put + content[start + length :]
     assert read_block(content, alike=True) == read_block(content, alike=False)
+
+
+def test_a_log_of_another_convention_is_soon_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[bytes] = []
+    monkeypatch.setattr("ingest.alike.reading.quoted", looked.append)
+    reader = RowReader(Way("otlp", None, PLAIN, b"salt"))
+    content = json.dumps(batch(span("1", gen_ai__operation__name="chat"))).encode()
+    for _ in range(20):
+        reader.read_lines(LinePart("log", "", 0, len(content), content, Layers(), has_prefixes=False, partitions={}))
+    assert len(looked) < 10
