@@ -27,7 +27,7 @@ from ingest.ingest_report import (
 )
 from ingest.log_store import LogStore
 from ingest.privacy import workspace_salt
-from ingest.reading.probing import Probe, probe
+from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile, find_files
 from ingest.reading_jobs import WORKERS, StagedBlock, rare_collections
 from ingest.session_checks import session_cautions
@@ -177,7 +177,7 @@ class _Run:
     def _load_file(self, entry: FileToRead, writer: GroupWriter) -> None:
         file = entry.probe.file
         form = entry.way.format if entry.way else ""
-        account = FileAccount(file=file.name, layout=_layout(entry.probe), format=form, size=entry.size)
+        account = FileAccount(file=file.name, layout=_layout(entry), format=form, size=entry.size)
         self.tally.files.append(account)
         if entry.way is None:
             account.note = "empty" if entry.probe.container == "empty" else "of no known format, left out"
@@ -284,9 +284,11 @@ class _Run:
         return votes
 
 
-def _layout(found: Probe) -> str:
+def _layout(entry: FileToRead) -> str:
+    found = entry.probe
     packed = f"{found.compression} " if found.compression else ""
-    return f"{packed}{found.container}{', ' + found.encoding if found.encoding != 'utf-8' else ''}"
+    place = f", in {entry.way.layers}" if entry.way and not entry.way.layers.are_none else ""
+    return f"{packed}{found.container}{', ' + found.encoding if found.encoding != 'utf-8' else ''}{place}"
 
 
 def _stored(connection: duckdb.DuckDBPyConnection) -> int:

@@ -112,7 +112,9 @@ def _preview_of(group: list[_Readable], rows: int) -> Preview:
     first = group[0]
     reader = RowReader(_with_date_order(group))
     blocks = chain.from_iterable(islice(_blocks(each), _BLOCKS) for each in group[:_FILES_A_GROUP])
-    shown = _summed(list(_staged(reader, blocks)), first.probe.file.name, first.way, first.probe.container, rows)
+    place = "" if first.way.layers.are_none else f", in {first.way.layers}"
+    layout = f"{first.probe.container}{place}"
+    shown = _summed(list(_staged(reader, blocks)), first.probe.file.name, first.way, layout, rows)
     return shown.model_copy(update={"files": len(group)})
 
 

@@ -49,9 +49,15 @@ class _Proposal(NamedTuple):
     fields: list[LogField]
     section: list[str]
 
+    @property
+    def score(self) -> tuple[int, int]:
+        """How many fields are mapped, and how many of them stand in the record itself."""
+        lines = [line.partition("#")[0] for line in self.section if line.startswith("  ")]
+        return len(lines), sum("." not in line for line in lines)
+
 
 def _best_of(found: Probe) -> _Proposal:
-    """Return what is proposed for the records on the likeliest way to them on which there is a question, and a time."""
+    """Return what is proposed on the way to the records on which most fields are found, and most of them not nested."""
     best: _Proposal | None = None
     nothing: BadInputError | None = None
     for reach in chain(likely_reaches(found), possible_reaches(found)):
@@ -62,9 +68,8 @@ def _best_of(found: Probe) -> _Proposal:
         except BadInputError as error:
             nothing = nothing or error
             continue
-        if any(line.startswith("  asked_at:") for line in proposal.section):
-            return proposal
-        best = best or proposal
+        if best is None or proposal.score > best.score:
+            best = proposal
     if best is not None:
         return best
     unread = f"{found.file.name!r} holds no records to propose a mapping from ({found.container})."

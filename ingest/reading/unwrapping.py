@@ -33,6 +33,10 @@ class Layers(NamedTuple):
         """Whether the values of the file are the records."""
         return not (self.outer or self.records or self.unwrap)
 
+    def __str__(self) -> str:
+        """Say where the records stand, '' where they are the values of the file."""
+        return " > ".join(filter(None, self[:3]))
+
 
 class Account(NamedTuple):
     """What is said of the records of a block beside their values."""
