@@ -32,6 +32,15 @@ class FileToRead(NamedTuple):
     way: FileWay | None
     size: int
 
+    @property
+    def layout(self) -> str:
+        """How the file is packed and laid out, and where in its values the records stand."""
+        found = self.probe
+        packed = f"{found.compression} " if found.compression else ""
+        spelled = f", {found.encoding}" if found.encoding != "utf-8" else ""
+        place = f", in {self.way.layers}" if self.way and not self.way.layers.are_none else ""
+        return f"{packed}{found.container}{spelled}{place}"
+
 
 class FileReader:
     """Gives files as staged blocks; keeps its worker processes from file to file."""

@@ -177,7 +177,7 @@ class _Run:
     def _load_file(self, entry: FileToRead, writer: GroupWriter) -> None:
         file = entry.probe.file
         form = entry.way.format if entry.way else ""
-        account = FileAccount(file=file.name, layout=_layout(entry), format=form, size=entry.size)
+        account = FileAccount(file=file.name, layout=entry.layout, format=form, size=entry.size)
         self.tally.files.append(account)
         if entry.way is None:
             account.note = "empty" if entry.probe.container == "empty" else "of no known format, left out"
@@ -282,13 +282,6 @@ class _Run:
             )
             self.tally.caution_text(f"scale_unknown:{name}", message)
         return votes
-
-
-def _layout(entry: FileToRead) -> str:
-    found = entry.probe
-    packed = f"{found.compression} " if found.compression else ""
-    place = f", in {entry.way.layers}" if entry.way and not entry.way.layers.are_none else ""
-    return f"{packed}{found.container}{', ' + found.encoding if found.encoding != 'utf-8' else ''}{place}"
 
 
 def _stored(connection: duckdb.DuckDBPyConnection) -> int:
