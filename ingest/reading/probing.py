@@ -26,6 +26,8 @@ _PACKED = 8
 """How many times larger the text of a compressed log may well be."""
 _SAMPLE_VALUES = 200
 _MOSTLY_PAIRS = 0.6
+_STAMPED = re.compile(rb"\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d")
+"""How a line of a log begins, and no line of names above a table."""
 _ROWS = re.compile(rb"\s*\[\s*\[\s*[^{\[\s]")
 
 
@@ -184,15 +186,16 @@ def _text_layout(file: SourceFile, text: bytes, *, is_whole: bool) -> Probe:
     pairs = [key_values(line.decode("utf-8", "replace")) for line in whole_lines[:_SAMPLE_VALUES] if b"=" in line]
     if sum(map(bool, pairs)) >= min(len(whole_lines), _SAMPLE_VALUES) * _MOSTLY_PAIRS:
         return Probe(file, "pairs", [value for value in pairs if value])
-    if delimiter := delimiter_of(text.decode("utf-8", "replace")):
+    delimiter = "" if _STAMPED.match(first) else delimiter_of(text.decode("utf-8", "replace"))
+    if delimiter:
         rows = iter_csv(BytesIO(text), delimiter)
         values = _first_values(entry.value for entry in rows if not entry.fault)
         if values and not isinstance(parse_line(whole_lines[0]).value, dict):
             return Probe(file, "csv", values, delimiter=delimiter)
-    shown = filter(None, joined(whole_lines[:_SAMPLE_VALUES])[0])
-    values = [parsed.value for parsed in map(parse_line, shown) if not parsed.fault]
+    shown = filter(None, joined(whole_lines)[0])  # the first of them may be many lines of text
+    values = _first_values(parsed.value for parsed in map(parse_line, shown) if not parsed.fault)
     if values:
-        return _looked_into(Probe(file, "lines", values[:_SAMPLE_VALUES], has_prefixes=True))
+        return _looked_into(Probe(file, "lines", values, has_prefixes=True))
     values = _first_values(entry.value for entry in iter_entries(BytesIO(text)) if isinstance(entry.value, dict))
     return Probe(file, "documents" if values else "text", values)
 

@@ -298,3 +298,14 @@ def test_a_file_of_another_make_says_what_to_do_with_it(
     for mapping in (app_mapping, None):
         with pytest.raises(BadInputError, match=said):
             ingest([tmp_path / "log"], store=store, mapping=mapping, workers=1)
+
+
+def test_records_that_begin_after_many_lines_of_log_text_are_found(
+    tmp_path: Path, app_mapping: MappingFile, store: LogStore
+) -> None:
+    noise = [f"2026-11-02 07:{at % 60:02d}:00 INFO warming up, step {at}" for at in range(900)]
+    report = read(
+        "\n".join([*noise, *(f"2026-11-02 08:00:00 INFO {line}" for line in LINES)]), tmp_path, store, app_mapping
+    )
+    assert rows(store, ASKED) == IDS
+    assert report.skipped == {"log text without a record": 900}
