@@ -61,14 +61,15 @@ def compare(here: dict[str, Any], there: dict[str, Any]) -> int:
     differing = [key for key in both if _found(here[key]) != _found(there[key])]
     alone, theirs = len(here) - len(both), len(there) - len(both)
     say(f"candidates: {len(both):,} in both, {alone} in DuckDB's alone, {theirs} in Spark's alone")
-    say(f"with another priority, signal, score or reason: {len(differing)}")
+    say(f"with another priority, chance, signal, score or reason: {len(differing)}")
     for key in differing[:3]:
         say(f"  DuckDB {_found(here[key])}\n  Spark  {_found(there[key])}")
     return int(bool(differing) or here.keys() != there.keys())
 
 
 def _found(candidate: Any) -> tuple[Any, ...]:
-    return candidate.priority, candidate.sampling_signal, candidate.signals, len(candidate.turns)
+    chance = candidate.inclusion_probability
+    return candidate.priority, candidate.sampling_signal, chance, candidate.signals, len(candidate.turns)
 
 
 if __name__ == "__main__":
