@@ -103,8 +103,8 @@ GROUP BY text_hash
 """
 _INSERT_ALIASES = """
 INSERT INTO interaction_aliases
-SELECT DISTINCT source, alias, interaction_id FROM staged_aliases
-EXCEPT SELECT source, alias, interaction_id FROM interaction_aliases
+SELECT DISTINCT source, alias, interaction_id
+FROM staged_aliases ANTI JOIN interaction_aliases USING (source, alias, interaction_id)
 """
 _NEWEST_VOTES = """
 CREATE OR REPLACE TEMP TABLE incoming_votes AS

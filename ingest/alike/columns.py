@@ -132,7 +132,7 @@ class Strings:
 
 def unescaped(strings: Sequence[str]) -> list[str]:
     """Return the texts of strings as they are written; raises one of UNREADABLE."""
-    return _decode_texts("".join(['["', '","'.join(strings), '"]']).encode())
+    return _decode_texts("".join(['["', '","'.join(strings), '"]']).encode()) if strings else []
 
 
 def counts(block: QuotedBlock, strings: Ints) -> Column:

@@ -49,7 +49,7 @@ def quoted(content: bytes) -> QuotedBlock | None:
     if not len(quotes) or (np.searchsorted(quotes, line_ends) % 2).any():
         return None
     words = np.ndarray((len(data) - 7,), np.dtype("<u8"), buffer=data, strides=(1,))
-    has_escape = np.zeros(len(quotes) // 2, bool)
+    has_escape = np.zeros(len(quotes) // 2 + 1, bool)  # one for what stands behind the last
     has_escape[np.searchsorted(quotes, escapes) // 2] = True
     offsets = quotes.astype(np.int32)
     offsets[0::2] += 1

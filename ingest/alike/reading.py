@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ingest.alike.columns import UNREADABLE
+from ingest.adapters.guarding import ODD_VALUE_ERRORS
+from ingest.alike.columns import UNREADABLE, unescaped
 from ingest.alike.places import Place, kind_of
 from ingest.alike.quotes import Ints, QuotedBlock, quoted
 from ingest.alike.spans import FoundSpans, SpanFinder
@@ -19,7 +20,7 @@ from ingest.traces.dialects.openinference import offline
 from ingest.traces.plain_forms import Place as FormPlace
 from ingest.traces.plain_forms import form_of_places
 
-ALIKE_PART_BYTES = 4 << 20
+ALIKE_PART_BYTES = 2 << 20
 """How much is best read at a time: every step has a price, and what it works on should stay near the processor."""
 
 _MOST_IN_VAIN = 4
@@ -54,13 +55,16 @@ class AlikeReader:
         """Return what can be read as columns; None when that is nothing, and soon without a look if it always is."""
         if self._redactor.walks_all or self._in_vain > _MOST_IN_VAIN:
             return None
-        found = self._read(content)
+        try:
+            found = self._read(content)
+        except ODD_VALUE_ERRORS:  # the other readers look at every line on its own
+            found = None
         self._in_vain = max(0, self._in_vain + (1 if found is None else -1))
         return found
 
     def _read(self, content: bytes) -> AlikeBlock | None:
         block = quoted(content)
-        if block is None:
+        if block is None or not _has_good_escapes(block):
             return None
         found = self._finder.find(block)
         if not len(found.firsts):
@@ -144,6 +148,16 @@ class AlikeReader:
             return None
         taken = np.unique(lines[~odd])
         return AlikeBlock(joined(made), trace_table(rows), texts, len(taken), len(block.line_ends), _left(block, taken))
+
+
+def _has_good_escapes(block: QuotedBlock) -> bool:
+    """Return whether all strings with a backslash are JSON, also those that nobody reads."""
+    places = np.flatnonzero(block.has_escape[:-1])
+    try:
+        unescaped(block.strings.take(pa.array(2 * places)).to_pylist())
+    except UNREADABLE:
+        return False
+    return not block.has_escape[-1]
 
 
 def _spread(odd: Ints, lines: Ints, traces: list[Ints]) -> None:

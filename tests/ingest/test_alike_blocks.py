@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.columnar import Tables
@@ -185,6 +185,8 @@ def account_of(block: StagedBlock) -> Any:
     return rest.read, rest.lines, rest.quarantined, rest.skips, rejects, texts
 
 
+@example(seed=2, at=0.205078125, length=0, put=b"\\")
+@example(seed=0, at=1.0, length=0, put=b"\\")
 @given(
     seed=st.integers(0, 30),
     at=st.floats(0, 1),
