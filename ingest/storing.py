@@ -16,7 +16,7 @@ from ingest.adapters.base import Reject
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables
 from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
-from ingest.log_store import LogStore
+from ingest.log_store import MEMORY_LIMIT, LogStore
 from ingest.merging import Merged, merge
 from ingest.reading_jobs import StagedBlock
 from ingest.span_staging import ArrivingTraces, take_traces
@@ -27,6 +27,8 @@ GROUP_BYTES = 128 << 20
 """What a transaction gathers, about: more than the rows that DuckDB compresses together."""
 _ROW_GROUP = 122_880
 """Rows that DuckDB compresses together; others are compressed last in a transaction, and again when they fit others."""
+_STORING_MEMORY = "250MB"
+"""Enough for one thread, and the less the engine keeps the more is left for what is read meanwhile."""
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16
 
@@ -190,6 +192,7 @@ class GroupWriter:
         # Threads that insert side by side each leave a part of a row group, which is then compressed over again: twice
         # the work. The other cores read meanwhile.
         connection.execute("SET threads = 1")
+        connection.execute(f"SET memory_limit = '{_STORING_MEMORY}'")
         connection.begin()
         try:
             written = self._merged(connection, group)
@@ -200,6 +203,7 @@ class GroupWriter:
             raise
         finally:
             connection.execute("RESET threads")
+            connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
         return written
 
     def write(self, connection: duckdb.DuckDBPyConnection) -> None:
