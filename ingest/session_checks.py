@@ -10,7 +10,7 @@ from ingest.adapters.base import Caution
 _FEWEST = 20
 _MOST_ALONE = 0.98
 _LONG_DAYS = 14
-_LOOKED_AT = 200_000
+_LOOKED_AT = 100_000
 """Turns of a source that are looked at, by whole sessions; of a longer log about as many, drawn by hash."""
 
 _EXTENTS = """

@@ -4,7 +4,7 @@
 CREATE SEQUENCE ingest_seq;
 
 CREATE TABLE interactions (
-    interaction_id   VARCHAR NOT NULL,         -- source:native_id; unique
+    interaction_id   VARCHAR NOT NULL USING COMPRESSION uncompressed,  -- source:native_id; unique, looked for with every group
     source           VARCHAR NOT NULL,
     session_id       VARCHAR,
     user_id          VARCHAR,                  -- salted hash
@@ -22,7 +22,7 @@ CREATE TABLE interactions (
     error            VARCHAR,
     stream_cut       BOOLEAN NOT NULL DEFAULT FALSE,
     metadata         VARCHAR,                  -- JSON of everything unmapped
-    content_hash     VARCHAR NOT NULL,         -- detects a change on re-ingest; feedback is not part of it
+    content_hash     VARCHAR NOT NULL USING COMPRESSION uncompressed,  -- hex, which packs badly; detects a change on re-ingest; feedback is not part of it
     ingest_id        BIGINT NOT NULL,          -- the ingest that last wrote this row: what incremental mining reads
     version_ns       BIGINT NOT NULL DEFAULT 0, -- of two states of an interaction the newest stays
     cautions         VARCHAR                   -- what a reader must know, such as evicted span attributes; one a line
