@@ -234,7 +234,8 @@ def llamaindex_events() -> Records:
         ]
 
     def said(t: Turn) -> dict[str, Any]:
-        return {"response": t.answer} if t.number else {"response_gen": [t.answer[:3], t.answer[3:]]}  # streamed
+        answer = t.answer or ""
+        return {"response": answer} if t.number else {"response_gen": [answer[:3], answer[3:]]}  # the latter streamed
 
     start = [{"id_": "e", "span_id": "q-1", "tags": {}, "timestamp": TURNS[0].iso, "query": {"query_str": "x"}}]
     steps = ("CompactAndRefine.synthesize", "RetrieverQueryEngine.query")  # a chat engine has the first alone
