@@ -123,7 +123,7 @@ class GroupWriter:
 
     def _has_row_groups(self) -> bool:
         if self._group.traces:  # whose payloads take as much memory again while they are stored
-            return self._rows * 4 >= _ROW_GROUP
+            return self._rows * 2 >= _ROW_GROUP
         return self._rows >= _ROW_GROUP and self._bytes * 2 > GROUP_BYTES
 
     def add_assembled(self, block: StagedBlock) -> None:
