@@ -17,9 +17,11 @@ SELECT DISTINCT {_DAY} FROM interactions SEMI JOIN (
 ) AS touched USING (source, session_id)
 """  # noqa: S608 - our own expression
 _ALL_DAYS = f"CREATE OR REPLACE TEMP TABLE touched_days AS SELECT DISTINCT {_DAY} AS day FROM interactions"  # noqa: S608
+# Long answers would be kept in memory by the joins that read these rows.
 _ROWS = f"""
 CREATE OR REPLACE TEMP VIEW touched_rows AS
-SELECT i.*, d.day FROM interactions AS i JOIN touched_days AS d ON d.day IS NOT DISTINCT FROM {_DAY}
+SELECT i.* EXCLUDE (answer), trim(i.answer) <> '' AS is_answered, d.day
+FROM interactions AS i JOIN touched_days AS d ON d.day IS NOT DISTINCT FROM {_DAY}
 """  # noqa: S608 - our own expression
 # The first turn of each session that has a turn on a touched day, wherever that first turn stands.
 _FIRSTS = """
@@ -37,7 +39,7 @@ SELECT
     count(*), count(f.interaction_id),
     count(*) FILTER (r.feedback > 0), count(*) FILTER (r.feedback < 0),
     count(*) FILTER (r.error IS NOT NULL), count(*) FILTER (r.stream_cut),
-    count(*) FILTER (trim(r.answer) <> ''),
+    count(*) FILTER (r.is_answered),
     count(r.cost), coalesce(sum(r.cost), 0), coalesce(sum(r.cost * r.cost), 0)
 FROM touched_rows AS r LEFT JOIN touched_firsts AS f USING (interaction_id)
 GROUP BY ALL

@@ -160,3 +160,15 @@ def test_choices_name_what_the_log_holds(connection: duckdb.DuckDBPyConnection) 
     assert choices.prompt_versions == ("v6", "v7")
     direct = connection.execute("SELECT count(*) FROM interactions WHERE asked_at IS NULL").fetchall()
     assert [(choices.undated,)] == direct
+
+
+def test_long_answers_are_counted_in_little_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(
+        "INSERT INTO interactions (interaction_id, source, session_id, asked_at, question, answer, content_hash,"
+        " ingest_id, number) SELECT 'log:' || range, 'log', 's' || range // 3, TIMESTAMPTZ '2026-11-01 00:00:00+00',"
+        " 'how', repeat('long words ', 1500) || range, 'hash', 1, range FROM range(8000)"
+    )
+    connection.execute("CHECKPOINT")
+    connection.execute("SET memory_limit = '90MB'")
+    daily.update(connection, 1)
+    assert connection.execute("SELECT sum(interactions), sum(answers) FROM daily_turns").fetchall() == [(8000, 8000)]
