@@ -27,7 +27,7 @@ GROUP_BYTES = 128 << 20
 """What a transaction gathers, about: more than the rows that DuckDB compresses together."""
 _ROW_GROUP = 122_880
 """Rows that DuckDB compresses together; others are compressed last in a transaction, and again when they fit others."""
-_STORING_MEMORY = "250MB"
+_STORING_MEMORY = "200MB"
 """Enough for one thread, and the less the engine keeps the more is left for what is read meanwhile."""
 _GROUP_REJECTS = 5_000
 _RAW_KEPT = 1 << 16

@@ -20,7 +20,7 @@ from ingest.traces.dialects.openinference import offline
 from ingest.traces.plain_forms import Place as FormPlace
 from ingest.traces.plain_forms import form_of_places
 
-ALIKE_PART_BYTES = 2 << 20
+ALIKE_PART_BYTES = 4 << 20
 """How much is best read at a time: every step has a price, and what it works on should stay near the processor."""
 
 _MOST_IN_VAIN = 4
