@@ -65,9 +65,6 @@ class Readers:
         if not many or self._workers < 2:  # noqa: PLR2004 - one worker is this process
             yield from (self.here.read_lines(part) for part in parts)
             return
-        yield from self._read_beside(parts)
-
-    def _read_beside(self, parts: Iterable[LinePart]) -> Iterator[StagedBlock]:
         for block in self._in_order(_read_part, parts):
             yield block.received()
 

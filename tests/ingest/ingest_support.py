@@ -5,6 +5,9 @@ from typing import Any
 
 import orjson
 
+from ingest.adapters.mapping_file import MappingFile
+from ingest.ingest_report import IngestReport
+from ingest.loading import ingest
 from ingest.log_store import LogStore
 
 APP_MAPPING = """
@@ -51,6 +54,15 @@ def rows(store: LogStore, query: str, values: list[Any] | None = None) -> list[A
     """Return the rows of one query."""
     with store.unit() as connection:
         return connection.execute(query, values or []).fetchall()
+
+
+def read(log: str | bytes, folder: Path, store: LogStore, mapping: MappingFile) -> IngestReport:
+    """Ingest a log in this process and hold that every record read is accounted for."""
+    place = folder / "log"
+    place.write_bytes(log if isinstance(log, bytes) else log.encode())
+    report = ingest([place], store=store, mapping=mapping, workers=1)
+    assert report.read == report.made + report.skipped_total + report.quarantined
+    return report
 
 
 def write_lines(path: Path, records: list[Any]) -> Path:

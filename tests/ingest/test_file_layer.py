@@ -15,13 +15,12 @@ from pyarrow import parquet
 
 from evalsets.errors import BadInputError
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
-from ingest.ingest_report import IngestReport
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.reading import probing
 from ingest.reading.blocks import line_parts, read_part
 from ingest.reading.sources import SourceFile
-from tests.ingest.ingest_support import APP_MAPPING, rows
+from tests.ingest.ingest_support import APP_MAPPING, read, rows
 from tests.ingest.test_ingest import turn
 
 TURNS = [turn(number) for number in range(8)]
@@ -110,14 +109,6 @@ LAYOUTS: dict[str, str | bytes] = {
 
 
 ONE_TURN = {"one pretty record larger than the first look", "frame by columns of one row"}
-
-
-def read(log: str | bytes, folder: Path, store: LogStore, mapping: MappingFile) -> IngestReport:
-    place = folder / "log"
-    place.write_bytes(log if isinstance(log, bytes) else log.encode())
-    report = ingest([place], store=store, mapping=mapping, workers=1)
-    assert report.read == report.made + report.skipped_total + report.quarantined
-    return report
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -12,13 +12,11 @@ import pytest
 import yaml
 
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
-from ingest.ingest_report import IngestReport
-from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile
 from ingest.suggesting import suggest
-from tests.ingest.ingest_support import APP_MAPPING, rows
+from tests.ingest.ingest_support import APP_MAPPING, read, rows
 from tests.ingest.test_ingest import turn
 
 TURNS = [turn(number) for number in range(8)]
@@ -161,14 +159,6 @@ WRAPPED: dict[str, str | bytes] = {
     "Fluentd's file": "\n".join(f"{AT}\tapp.turns\t{text}" for text in TEXTS),
     "Papertrail's archive": "\n".join(f"1\t{AT}\t{AT}\t9\th\t1.1.1.1\tUser\tInfo\tapp\t{text}" for text in TEXTS),
 }
-
-
-def read(log: str | bytes, folder: Path, store: LogStore, mapping: MappingFile) -> IngestReport:
-    place = folder / "log"
-    place.write_bytes(log if isinstance(log, bytes) else log.encode())
-    report = ingest([place], store=store, mapping=mapping, workers=1)
-    assert report.read == report.made + report.skipped_total + report.quarantined
-    return report
 
 
 @pytest.mark.parametrize("wrapper", WRAPPED)
