@@ -13,6 +13,7 @@ from evalsets.errors import BadInputError
 from ingest import daily
 from ingest.adapters.mapping_file import MappingFile, load_mapping
 from ingest.assembling import assemble_traces
+from ingest.collecting import rare_collections
 from ingest.date_orders import MappedFile, settled
 from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
@@ -29,7 +30,7 @@ from ingest.log_store import LogStore
 from ingest.privacy import workspace_salt
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile, find_files
-from ingest.reading_jobs import WORKERS, StagedBlock, rare_collections
+from ingest.reading_jobs import WORKERS, StagedBlock
 from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled

@@ -1,10 +1,8 @@
 """Turns blocks of parsed records into redacted tables."""
 
-import gc
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -22,7 +20,6 @@ from ingest.span_staging import trace_table
 from ingest.staging import StagedRows
 from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import put_together
-from ingest.worker_processes import GC_THRESHOLD
 
 if TYPE_CHECKING:  # a worker process that reads spans does without, which spares it a third of its start
     from ingest.adapters.mapping import MappingReader
@@ -31,17 +28,6 @@ if TYPE_CHECKING:  # a worker process that reads spans does without, which spare
 WORKERS = min(4, os.cpu_count() or 1)
 _MOST_REMEMBERED = 200_000
 """Hashes of texts that a reader remembers to have handed on."""
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Let the interpreter look for cycles rarely while records are read."""
-    before = gc.get_threshold()
-    gc.set_threshold(GC_THRESHOLD)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class Way(NamedTuple):

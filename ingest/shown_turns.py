@@ -1,14 +1,13 @@
 """The sessions around the interactions of the queue, kept between runs, so that only new or changed ones are read."""
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import duckdb
 from pydantic import TypeAdapter
 
 from ingest.candidates import CandidateTurn
+from ingest.collecting import rare_collections
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import stage_sql
 
@@ -143,20 +142,8 @@ def show(
         if connection.execute("SELECT count(*) FROM unread").fetchall()[0][0]:
             _read(connection, engine, values, context, table)
     rows = connection.execute(_SHOWN).fetchall()
-    with _no_collecting():
+    with rare_collections():
         return {line: Shown(user_id, _TURNS.validate_json(turns)) for line, user_id, turns in rows}
-
-
-@contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Look for no garbage while many objects are made that hold no cycles: it would cost as much as they do."""
-    is_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_on:
-            gc.enable()
 
 
 def _read(

@@ -11,8 +11,7 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
-GC_THRESHOLD = 100_000
-"""Parsed records hold no cycles: looking for some after every 700 objects only costs time."""
+from ingest.collecting import GC_THRESHOLD
 
 
 def worker_processes(count: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> ProcessPoolExecutor:
