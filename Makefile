@@ -8,6 +8,8 @@ DEMO ?= demo
 # CI adds spark and mlflow, whose tests are skipped with a word where they are not installed.
 DEV_EXTRAS ?= dev
 PYTEST_ARGS ?=
+# Built by the install, so a change asks for another one.
+COMPILED := $(wildcard ingest/compiled/*.pyx)
 
 .PHONY: install app test check lint format chromium bench docs clean
 
@@ -26,11 +28,11 @@ define install_with
 	else $(BIN)/python -m pip install --quiet -c constraints.txt -e '.$(1)'; fi
 endef
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml constraints.txt $(COMPILED) | $(VENV)/bin/python
 	$(call install_with,)
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/.installed-dev: pyproject.toml constraints.txt $(COMPILED) | $(VENV)/bin/python
 	$(call install_with,[$(DEV_EXTRAS)])
 	@touch $@ $(VENV)/.installed
 
