@@ -1,15 +1,18 @@
 """Read spans written flat: the SDK's console exporter, Phoenix's REST answers, UI downloads and data frames."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.adapters.otlp_json import RawLog
 from ingest.normalising import parsed_list
+from ingest.reading.envelopes import ROW_LABEL
 from ingest.traces.dialects.raw_span import RawSpan
 from ingest.traces.identity import hex_id, nanoseconds
 from ingest.traces.texts import parsed
 
 _ERROR = frozenset({"ERROR", "STATUSCODE.ERROR", "STATUS_CODE_ERROR", "2"})
+_SPAN_OR_TRACE = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
 _LISTED = ("llm.", "retrieval.", "reranker.", "annotations", "evaluations", "trace.", "session.", "message")
 """Where OpenInference spells lists of objects as flat keys, and data frames put them back together."""
 
@@ -77,7 +80,7 @@ def frame_span(row: Mapping[str, Any]) -> RawSpan:
     message = row.get("status_message")
     return RawSpan(
         hex_id(row.get("context.trace_id")),
-        hex_id(row.get("context.span_id") or row.get("span_id")),
+        hex_id(row.get("context.span_id") or row.get("span_id")) or label_id(row),
         hex_id(row.get("parent_id")),
         str(row.get("name") or ""),
         nanoseconds(row.get("start_time")),
@@ -87,6 +90,12 @@ def frame_span(row: Mapping[str, Any]) -> RawSpan:
         attributes,
         tuple(events_of(row.get("events"))),
     )
+
+
+def label_id(row: Mapping[str, Any]) -> str:
+    """Return the id of a span or a trace that labels a row of a data frame; '' when there is none."""
+    label = row.get(ROW_LABEL)
+    return label if isinstance(label, str) and _SPAN_OR_TRACE.fullmatch(label) else ""
 
 
 def is_blank(value: Any) -> bool:

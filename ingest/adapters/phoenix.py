@@ -4,16 +4,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ingest.adapters.base import Caution, Outcome, Record, Skip, Span, Trace
-from ingest.adapters.flat_spans import console_span, flattened, frame_span, is_blank, is_console_span
+from ingest.adapters.flat_spans import console_span, flattened, frame_span, is_blank, is_console_span, label_id
 from ingest.adapters.guarding import guarded, surest
 from ingest.adapters.raw_spans import read_raw_span
 from ingest.interaction import FeedbackEvent, Interaction
+from ingest.reading.envelopes import ROW_LABEL
 from ingest.traces.assembly import assemble
 from ingest.traces.dialects.values import name_in
 from ingest.traces.identity import TRACE_SOURCE, hex_id, moment_of, nanoseconds
 from ingest.traces.texts import said
 from ingest.traces.votes import scorer_kind, vote_value
 
+_TARGETS = ("span_id", "context.span_id", "trace_id", "session_id", ROW_LABEL)
+"""What an annotation may stand on: the client labels the rows of a frame with the span, the trace or the session."""
 _FRAME_MARKS = ("span_kind", "start_time", "context.trace_id", "context.span_id")
 
 
@@ -56,7 +59,7 @@ def _is_frame_row(value: dict[str, Any]) -> bool:
 
 
 def _is_annotation(value: dict[str, Any]) -> bool:
-    has_target = any(key in value for key in ("span_id", "trace_id", "session_id", "context.span_id"))
+    has_target = any(key in value for key in _TARGETS)
     has_result = "result" in value or any(key.startswith("result.") for key in value)
     return has_target and "annotator_kind" in value and (has_result or "label" in value or "score" in value)
 
@@ -100,14 +103,13 @@ def _vote(value: dict[str, Any]) -> FeedbackEvent | None:
     result = flattened(row.get("result")) or {key[7:]: row[key] for key in row if key.startswith("result.")} or row
     name = name_in(row, ("annotation_name", "name")) or "annotation"
     vote = vote_value(result.get("score"), result.get("label"))
-    target = hex_id(row.get("trace_id")) or hex_id(row.get("span_id") or row.get("context.span_id"))
-    session_id = name_in(row, ("session_id",))
-    if vote is None or not (target or session_id):
+    kind, target = _target(row)
+    if vote is None or not target:
         return None
     return FeedbackEvent(
         source=TRACE_SOURCE,
-        target_kind="interaction" if target else "session",
-        target_id=target or session_id or "",
+        target_kind=kind,
+        target_id=target,
         name=name,
         value=vote,
         scorer_kind=scorer_kind(row.get("annotator_kind"), name),
@@ -115,3 +117,12 @@ def _vote(value: dict[str, Any]) -> FeedbackEvent | None:
         given_at=moment_of(nanoseconds(row.get("updated_at") or row.get("created_at"))),
         event_id=name_in(row, ("id",)),
     )
+
+
+def _target(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what an annotation stands on; an empty id when it does not say."""
+    label = label_id(row)
+    spans = (row.get("trace_id"), row.get("span_id"), row.get("context.span_id"), label)
+    if target := next(filter(None, map(hex_id, spans)), ""):
+        return "interaction", target
+    return "session", name_in(row, ("session_id", ROW_LABEL)) or ""

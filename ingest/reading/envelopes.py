@@ -1,6 +1,6 @@
 """Finds the records inside one JSON value: the list of an envelope, or the rows of a data frame."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from ingest.adapters.mapping_paths import compile_path
@@ -15,9 +15,11 @@ _ENVELOPE_KEYS = (
 _DEEPEST = 4
 _EACH = "<each> "
 _FRAME_START = "<"
+"""No path begins with it: what does names an orient of a data frame."""
 SURE_FRAMES = frozenset({"<split>", "<columns>", "<index>"})
 """Orients that are told by the document alone."""
-"""No path begins with it: what does names an orient of a data frame."""
+ROW_LABEL = "index"
+"""The key under which a row keeps its label: the JSON of a data frame has no name for it."""
 
 
 class Reading(NamedTuple):
@@ -116,7 +118,9 @@ def _frames(document: dict[str, Any]) -> Iterator[Reading]:
     data = next((document[key] for key in ("data", "rows", "values") if key in document), None)
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
         names = [str(column.get("name") if isinstance(column, dict) else column) for column in columns]
-        yield Reading("<split>", [dict(zip(names, row, strict=False)) for row in data])
+        rows = [dict(zip(names, row, strict=False)) for row in data]
+        labels = document.get("index")
+        yield Reading("<split>", _labelled(labels, rows) if isinstance(labels, list) else rows)
         return
     inner = list(document.values())
     if not inner or not all(isinstance(value, dict) and value for value in inner):
@@ -124,15 +128,22 @@ def _frames(document: dict[str, Any]) -> Iterator[Reading]:
     shared, last = list(inner[0]), list(inner[-1])
     if len({tuple(value) for value in inner[:-1]}) > 1 or last != shared[: len(last)]:
         return  # the last one may be cut off, in the start of a document
-    rows = [{name: column.get(key) for name, column in document.items()} for key in shared]
+    rows = _labelled(shared, [{name: column.get(key) for name, column in document.items()} for key in shared])
     if _are_row_numbers(document):
         yield Reading("<index>", inner)
     elif _are_row_numbers(inner[0]):
         yield Reading("<columns>", rows)
     else:
         yield Reading("<named columns>", rows)
-        yield Reading("<named index>", inner)
+        yield Reading("<named index>", _labelled(list(document), inner))
 
 
-def _are_row_numbers(value: dict[str, Any]) -> bool:
-    return all(str(key).isdigit() for key in value)
+def _labelled(labels: list[Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with their labels, where these say more than which row it is."""
+    if len(labels) != len(rows) or _are_row_numbers(labels):
+        return rows
+    return [{ROW_LABEL: label, **row} for label, row in zip(labels, rows, strict=True)]
+
+
+def _are_row_numbers(labels: Iterable[Any]) -> bool:
+    return all(str(label).isdigit() for label in labels)

@@ -2,8 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import pandas as pd
 import pytest
 
 from ingest.adapters.langfuse import ADAPTER as LANGFUSE
@@ -304,6 +305,33 @@ def test_phoenix_annotations_of_traces_sessions_and_models_keep_their_target_and
         ("session", "s1", "human"),
         ("interaction", "a" * 16, "model"),
     ]
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table"])
+def test_a_frame_whose_rows_are_labelled_by_their_spans_keeps_spans_and_votes(
+    orient: Literal["columns", "index", "split", "table"], tmp_path: Path
+) -> None:
+    root, step = "a" * 16, "b" * 16
+    spans = pd.DataFrame(
+        {
+            "context.trace_id": [TRACE, TRACE],
+            "parent_id": [None, root],
+            "span_kind": ["CHAIN", "LLM"],
+            "start_time": ["2026-11-30T00:00:00Z", "2026-11-30T00:00:01Z"],
+            "attributes.input.value": ["where?", "where?"],
+            "attributes.output.value": ["there", "there"],
+        },
+        index=pd.Index([root, step], name="context.span_id"),
+    )
+    votes = pd.DataFrame(
+        {"annotation_name": ["thumb"], "annotator_kind": ["HUMAN"], "result.score": [0.0], "result.label": ["down"]},
+        index=pd.Index([step], name="span_id"),
+    )
+    for name, frame in {"spans": spans, "votes": votes}.items():
+        frame.to_json(tmp_path / f"{name}.json", orient=orient)
+    store = LogStore(tmp_path / "logs.duckdb")
+    ingest([tmp_path / "spans.json", tmp_path / "votes.json"], store=store)
+    assert rows(store, "SELECT question, answer, feedback FROM interactions") == [("where?", "there", -1)]
 
 
 def test_openllmetry_decorators_write_arguments_and_json_texts() -> None:
