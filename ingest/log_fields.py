@@ -10,6 +10,9 @@ from ingest.normalising import instant, number, of_mongo
 _DEEPEST = 3
 _FITTING = 0.8
 _PLAIN_KEY = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+_CLOCK = re.compile(
+    r"^\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?$"
+)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _EMPTY_NAMES = frozenset({"text", "content", "value", "body", "message", "id", "string", "name", "data"})
 """Names that say nothing without the one above them, as in `user.id` and `input.text`."""
@@ -95,6 +98,21 @@ def are_ids(values: list[Any]) -> bool:
 def are_times(values: list[Any]) -> bool:
     """Return whether nearly all values may be times."""
     return _nearly_all(values[:50], lambda value: read_as(value, instant) is not None)
+
+
+def with_clock(days: LogField, fields: list[LogField]) -> LogField:
+    """Return a field of times joined with the one that holds the time of day, where each is a field of its own."""
+    if not _nearly_all(days.values, lambda value: isinstance(value, str) and ":" not in value):
+        return days
+    for field in fields:
+        if len(field.values) == len(days.values) and _nearly_all(field.values, _is_clock):
+            values = [f"{day} {clock}" for day, clock in zip(days.values, field.values, strict=True)]
+            return LogField(f"join(' ', [{days.path}, {field.path}])", values, days.depth)
+    return days
+
+
+def _is_clock(value: Any) -> bool:
+    return isinstance(value, str) and _CLOCK.match(value.strip()) is not None
 
 
 def are_numbers(values: list[Any]) -> bool:

@@ -18,6 +18,7 @@ from ingest.log_fields import (
     best_field,
     field_ending,
     fields_of,
+    with_clock,
 )
 from ingest.reading.probing import Probe
 from ingest.reading.reaches import likely_reaches, possible_reaches
@@ -100,8 +101,10 @@ def _flat(fields: list[LogField], records: list[Record]) -> list[str]:
     if "retrieved" not in chosen and (rows := _chunk_rows(chosen.get("id"), fields, chosen)):
         lines.append(rows)
     votes = _votes(chosen, records)
-    stated = chosen.items() if not votes else _of_questions(chosen, records).items()
-    lines.extend(field_line(name, field, fields) for name, field in stated)
+    stated = chosen if not votes else _of_questions(chosen, records)
+    if "asked_at" in stated:
+        stated["asked_at"] = with_clock(stated["asked_at"], [field for field in fields if field not in stated.values()])
+    lines.extend(field_line(name, field, fields) for name, field in stated.items())
     return [*lines, *votes]
 
 

@@ -133,6 +133,17 @@ def test_one_odd_record_hides_no_field_and_votes_stand_in_their_own_section(tmp_
     assert "value: thumb" in votes  # with no map, which would leave out the votes not seen yet
 
 
+def test_a_day_and_a_time_of_day_in_two_columns_become_one_time(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(
+        "date,time,question,answer\n30.11.2026,10:22:11,Where?,There\n30.11.2026,10:23 PM,When?,Soon\n",
+        encoding="utf-8",
+    )
+    written, shown = proposed(tmp_path / "log")
+    assert "asked_at: {path: 'join('' '', [date, time])', timezone: UTC}" in written
+    asked = {row["question"]: str(row["asked_at"]) for row in shown.rows}
+    assert asked == {"Where?": "2026-11-30 10:22:11+00:00", "When?": "2026-11-30 22:23:00+00:00"}
+
+
 def test_a_log_without_a_question_names_its_fields(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="level, detail"):
         proposed(write_lines(tmp_path / "log", [{"level": 1, "detail": "started"}] * 3))
