@@ -353,7 +353,8 @@ def test_openllmetry_decorators_write_arguments_and_json_texts() -> None:
     assert (made.question, made.answer, [chunk.chunk_id for chunk in made.retrieved]) == ("where?", "there", ["c1"])
 
 
-def test_tool_results_of_an_agent_that_searches_are_its_passages() -> None:
+@pytest.mark.parametrize("result", ["gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response"])
+def test_tool_results_of_an_agent_that_searches_are_its_passages(result: str) -> None:
     calls = [{"role": "user", "parts": [{"type": "text", "content": "where?"}]}]
     results = [{"role": "user", "parts": [{"type": "tool_call_response", "id": "1", "result": "a"}]}]
     spans = [
@@ -367,13 +368,13 @@ def test_tool_results_of_an_agent_that_searches_are_its_passages() -> None:
             "2",
             "1",
             "execute_tool",
-            {"gen_ai.tool.name": "search", "gen_ai.tool.call.result": '[{"id": "c1", "text": "a"}]'},
+            {"gen_ai.tool.name": "search", result: '[{"id": "c1", "text": "a"}]'},
         ),
         (
             "3",
             "1",
             "execute_tool",
-            {"gen_ai.tool.name": "weather", "gen_ai.tool.call.result": '[{"id": "w", "text": "rain"}]'},
+            {"gen_ai.tool.name": "weather", result: '[{"id": "w", "text": "rain"}]'},
         ),
     ]
     values: list[dict[str, Any]] = [

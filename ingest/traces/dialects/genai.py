@@ -34,6 +34,9 @@ _KIND_OF_OPERATION = {
 _MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model")
 _SESSION_KEYS = ("gen_ai.conversation.id", "session.id", "langfuse.session.id")
 _USER_KEYS = ("user.id", "enduser.id", "enduser.pseudo.id")
+_TOOL_RESULTS = ("gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response")
+_TOOL_ARGUMENTS = ("gen_ai.tool.call.arguments", "tool_arguments", "gcp.vertex.agent.tool_call_args")
+"""As the conventions, Pydantic AI before them and Google's ADK spell them."""
 _CUT_REASONS = frozenset({"error", "cancelled", "canceled", "aborted", "incomplete"})
 _ASKED_EVENTS = frozenset({"gen_ai.user.message", "gen_ai.content.prompt"})
 _CONTENT_EVENTS = frozenset(
@@ -58,8 +61,8 @@ def read(span: RawSpan) -> DialectFacts | None:
         facts.chunks = chunks_in(attributes.get("gen_ai.retrieval.documents"))
     if kind == "tool":
         called = name_in(attributes, ("gen_ai.tool.name",)) or span.name
-        facts.chunks = facts.chunks or chunks_of_tool(called, attributes.get("gen_ai.tool.call.result"))
-        facts.query = facts.query or question_in(attributes.get("gen_ai.tool.call.arguments"))
+        facts.chunks = facts.chunks or chunks_of_tool(called, first_of(attributes, *_TOOL_RESULTS))
+        facts.query = facts.query or question_in(first_of(attributes, *_TOOL_ARGUMENTS))
     facts.is_silent = kind in {"llm", "agent", "chain"} and facts.question is None and facts.answer is None
     return DialectFacts(facts, name_in(attributes, _USER_KEYS))
 
