@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evalsets.clock import CallClock, Clock
 from evalsets.figures import at_share
 from evalsets.journal import CallRecord, JournalIndex, read_calls
-from evalsets.report import CallClock, Clock
 
 _FIELDS = {"retrieve": "retrieve_s", "answer": "answer_s", "ask": "answer_s", "judge": "judge_s"}
 

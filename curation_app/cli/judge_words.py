@@ -8,7 +8,8 @@ import typer
 
 from curation_app.cli.output import say
 from curation_app.service.judging import Grading
-from evalsets.judges.grading import Gradable, GradeBook, may_gate
+from evalsets.judges.gate_right import may_gate
+from evalsets.judges.grading import Gradable, GradeBook
 from evalsets.judges.probing import ProbeReport, ProbeResult
 from evalsets.statistics.agreement import Agreement
 from evalsets.statistics.rates import Interval

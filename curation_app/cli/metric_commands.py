@@ -76,7 +76,7 @@ def grade(
     from curation_app.cli.judge_words import ask_for_grades, book_lines, book_wire
     from curation_app.service.judging import open_grading, read_sheet
     from curation_app.workspace import find_workspace
-    from evalsets.judges.grading import sheet as blank_sheet
+    from evalsets.judges.grade_sheets import sheet as blank_sheet
 
     grading = open_grading(report, find_workspace(workspace), size=size, seed=seed, by=by)
     if carry_over:

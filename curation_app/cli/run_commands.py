@@ -136,7 +136,8 @@ def report(
     out: Path | None = typer.Option(None, "--out", "-o", help="File to write; default: stdout."),
 ) -> None:
     """Render a report again, in any format; the clock's readings beside it are used when they are there."""
-    from evalsets.report import Report, load_clock
+    from evalsets.clock import load_clock
+    from evalsets.report import Report
     from evalsets.report_formats import FORMATS, format_of, render
 
     chosen = form or (format_of(out) if out else "text")

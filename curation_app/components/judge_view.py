@@ -13,7 +13,8 @@ from curation_app.components.page_text import markdown_text, plain_line, safe_ht
 from curation_app.components.score_charts import AXES_HEIGHT, ROW_HEIGHT
 from curation_app.service.evidence import MODE_MEANINGS, MODE_WORDS
 from curation_app.service.judging import Grading
-from evalsets.judges.grading import LEAST_KAPPA, GateRight, Gradable, GradeBook
+from evalsets.judges.gate_right import LEAST_KAPPA, GateRight
+from evalsets.judges.grading import Gradable, GradeBook
 from evalsets.statistics import Interval
 
 Enter = Callable[[str, bool | None, str], None]

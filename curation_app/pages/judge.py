@@ -13,7 +13,7 @@ from curation_app.service.judging import Grading, graded_judges, open_grading
 from curation_app.service.run_history import StoredRun, stored_runs
 from curation_app.workspace import Workspace, app_workspace
 from evalsets.errors import ErrataError
-from evalsets.judges.grading import may_gate
+from evalsets.judges.gate_right import may_gate
 
 
 def _enter(workspace: Workspace, run: StoredRun, item_id: str, human: bool | None, note_key: str) -> None:  # noqa: FBT001 - a verdict

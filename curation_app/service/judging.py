@@ -12,10 +12,11 @@ from curation_app.workspace import Workspace, find_workspace
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError
 from evalsets.judges.base import Judge
+from evalsets.judges.gate_right import GateRight, may_gate
+from evalsets.judges.grade_sheets import read_grades
 from evalsets.judges.grading import (
     DEFAULT_DRAW,
     DEFAULT_SEED,
-    GateRight,
     Gradable,
     GradeBook,
     Grader,
@@ -23,9 +24,7 @@ from evalsets.judges.grading import (
     grade_of,
     load_book,
     load_books,
-    may_gate,
     open_book,
-    read_grades,
     save_book,
     to_grade,
 )

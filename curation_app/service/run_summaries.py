@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evalsets.report import ModeFigures, Report, ScorecardLine, load_clock
+from evalsets.clock import load_clock
+from evalsets.report import ModeFigures, Report, ScorecardLine
 from evalsets.statistics import wilson_interval
 
 SUMMARY_SUFFIX = ".summary.json"

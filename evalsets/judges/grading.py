@@ -1,7 +1,6 @@
 """Checking a judge against a person: thirty answers drawn by seed, graded blind, kept by the judge's fingerprint."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -16,10 +15,6 @@ from evalsets.statistics.agreement import Agreement, agreement
 
 DEFAULT_DRAW = 30
 DEFAULT_SEED = 1
-LEAST_KAPPA = 0.6
-"""A judge that agrees less than this with people cannot gate."""
-FEWEST_GRADES = 20
-"""Below this number of grades kappa says too little for a gate, unless the set has no more items."""
 
 
 class Gradable(NamedTuple):
@@ -228,104 +223,3 @@ def _read_book(path: Path) -> GradeBook:
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_url=False)]
         raise FaultsError(f"the grades in {str(path)!r} cannot be read", faults) from error
-
-
-class GateRight(NamedTuple):
-    """Whether a judge may gate, why, and the kappa that says so."""
-
-    allowed: bool
-    reason: str
-    kappa: float | None = None
-
-
-def may_gate(
-    fingerprint: str,
-    set_folder: Path | None,
-    *,
-    is_model: bool = True,
-    least_kappa: float = LEAST_KAPPA,
-) -> GateRight:
-    """Tell whether a judge may gate on a set: one that computes always may, a model once people agree with it."""
-    if not is_model:
-        return GateRight(allowed=True, reason="the judge computes its verdict, so there is no model to check")
-    book = load_book(set_folder, fingerprint) if set_folder is not None else None
-    if book is None or book.agreement is None:
-        others = load_books(set_folder) if set_folder is not None else []
-        earlier = f" (the grades there are belong to {others[0].fingerprint})" if others else ""
-        return GateRight(
-            allowed=False,
-            reason=f"nobody has graded judge {fingerprint}{earlier}",
-        )
-    return _right_of(book, book.agreement, least_kappa)
-
-
-def _right_of(book: GradeBook, result: Agreement, least_kappa: float) -> GateRight:
-    graded, wanted = result.confusion.total, min(FEWEST_GRADES, len(book.drawn))
-    if graded < wanted:
-        return GateRight(
-            allowed=False, reason=f"only {graded} answers are graded, and {wanted} are needed", kappa=result.kappa
-        )
-    if result.kappa is None:
-        return GateRight(allowed=False, reason=result.note)
-    stated = f"kappa with people is {result.kappa:.2f}"
-    if result.kappa < least_kappa:
-        return GateRight(allowed=False, reason=f"{stated}, below {least_kappa:g}", kappa=result.kappa)
-    return GateRight(allowed=True, reason=f"{stated} over {graded} answers", kappa=result.kappa)
-
-
-def read_grades(
-    rows: Iterable[Mapping[str, object]],
-    report: Report,
-    book: GradeBook,
-    *,
-    grader: Grader,
-) -> GradeBook:
-    """Enter grades from a filled-in sheet: rows of `id` and `human` (true, false, pass, fail or empty).
-
-    Raises FaultsError that names every row that cannot be entered.
-    """
-    answers = {answer.item_id: answer for answer in gradable_answers(report)}
-    faults: list[str] = []
-    for number, row in enumerate(rows, 1):
-        answer, verdict = answers.get(str(row.get("id"))), _VERDICTS.get(str(row.get("human", "")).strip().casefold())
-        if answer is None:
-            faults.append(f"row {number}: {row.get('id')!r} is no judged answer of the report")
-        elif verdict is None:
-            faults.append(f"row {number}: {row.get('human')!r} is no grade; use pass, fail, or leave it empty")
-        elif verdict != _OPEN:
-            book = book.graded(
-                grade_of(
-                    report,
-                    answer,
-                    human=verdict == _PASS,
-                    grader=grader,
-                    note=str(row.get("note", "")),
-                )
-            )
-    if faults:
-        raise FaultsError(f"{len(faults)} rows of the grades cannot be entered", faults)
-    return book
-
-
-_PASS, _FAIL, _OPEN = "pass", "fail", "open"
-_VERDICTS: Mapping[str, str] = {
-    **dict.fromkeys(("true", "pass", "passed", "yes", "y", "p", "1"), _PASS),
-    **dict.fromkeys(("false", "fail", "failed", "no", "n", "f", "0"), _FAIL),
-    **dict.fromkeys(("", "none", "null", "?"), _OPEN),
-}
-
-
-def sheet(answers: Sequence[Gradable]) -> list[dict[str, object]]:
-    """Return rows to fill in blind: what a person needs to see, and an empty `human` field."""
-    return [
-        {
-            "id": answer.item_id,
-            "question": answer.question,
-            "expected": answer.expected,
-            "answer": answer.answer,
-            "retrieved": list(answer.retrieved_ids),
-            "human": "",
-            "note": "",
-        }
-        for answer in answers
-    ]

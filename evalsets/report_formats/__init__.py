@@ -4,8 +4,9 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from evalsets.clock import Clock
 from evalsets.errors import BadInputError
-from evalsets.report import Clock, Report
+from evalsets.report import Report
 
 _RENDERERS = {"text": "text", "markdown": "markdown", "html": "html", "junit": "junit"}
 FORMATS = (*_RENDERERS, "json")

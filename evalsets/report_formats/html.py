@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
-from evalsets.report import Clock, Figure, ItemResult, Report
+from evalsets.clock import Clock
+from evalsets.report import Figure, ItemResult, Report
 from evalsets.report_formats.text import amount, differs, share, steadiness_words
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))

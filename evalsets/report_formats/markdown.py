@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from evalsets.report import Clock, Figure, ItemResult, Report
+from evalsets.clock import Clock
+from evalsets.report import Figure, ItemResult, Report
 from evalsets.report_formats.cells import cell, one_line
 from evalsets.report_formats.text import amount, counted, differs, share, steadiness_words
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from evalsets.report import Clock, Figure, ItemResult, ProductionEstimate, Report, ScorecardResult, Steadiness
+from evalsets.clock import Clock
+from evalsets.report import Figure, ItemResult, ProductionEstimate, Report, ScorecardResult, Steadiness
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 

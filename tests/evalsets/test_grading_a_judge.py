@@ -9,6 +9,8 @@ import pytest
 
 from evalsets.errors import FaultsError
 from evalsets.judges.base import FactsJudge, JudgeInvalidError
+from evalsets.judges.gate_right import may_gate
+from evalsets.judges.grade_sheets import read_grades, sheet
 from evalsets.judges.grading import (
     GradeBook,
     Grader,
@@ -17,11 +19,8 @@ from evalsets.judges.grading import (
     grade_of,
     load_book,
     load_books,
-    may_gate,
     open_book,
-    read_grades,
     save_book,
-    sheet,
     to_grade,
 )
 from evalsets.judges.probing import ProbeReport, probe
