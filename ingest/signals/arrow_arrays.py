@@ -20,17 +20,15 @@ def as_column(values: npt.NDArray[np.generic], kind: pa.DataType, is_valid: Mask
     return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def as_mask(column: pa.BooleanArray) -> Mask:
-    """Return an Arrow array of booleans without nulls."""
-    bits = np.unpackbits(np.frombuffer(column.buffers()[1], dtype=np.uint8), bitorder="little")
-    return bits[column.offset : column.offset + len(column)].astype(bool)
+def text_buffers(texts: pa.StringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Return the bytes of a column and where each text begins and the last one ends in them; a null is empty."""
+    texts = texts.fill_null("") if texts.null_count else texts
+    _, offsets, letters = texts.buffers()
+    starts = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NONE
+    return np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(0, dtype=np.uint8), starts
 
 
-def is_filled(texts: pa.StringArray) -> Mask:
-    """Return which texts are neither null nor empty."""
-    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    is_long = np.diff(offsets) > 0
-    return np.asarray(is_long & as_mask(texts.is_valid()) if texts.null_count else is_long)
+_NONE = np.zeros(1, dtype=np.int32)
 
 
 def as_strings(texts: Sequence[str | None]) -> pa.StringArray:

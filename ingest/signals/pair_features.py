@@ -78,8 +78,8 @@ RETRY_MARKS = "?!.,;:\"'()-"
 """Marks that a question sent again may have more or fewer of."""
 RETRY_OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|well|so)\b[ ,.:;!?-]*")
 NO_MARKS = str.maketrans(dict.fromkeys('?!.,;:()[]{}<>/\\|"*_#=+~`', " "))
-_SUFFIXES = {"ings": "", "ing": "", "ies": "y", "ied": "y", "edly": "", "ed": "", "es": "", "ly": "", "'s": "", "s": ""}
-_SHORTEST_STEM = 3
+SUFFIXES = {"ings": "", "ing": "", "ies": "y", "ied": "y", "edly": "", "ed": "", "es": "", "ly": "", "'s": "", "s": ""}
+SHORTEST_STEM = 3
 
 
 class _Question(NamedTuple):
@@ -173,29 +173,29 @@ _WHAT, _ABOUT = (["what"], ["how"]), (["about"], ["else"])
 class Trait(IntFlag):
     """What the features ask of a word; the bits from `ASKING_SHIFT` number the question word that it is."""
 
-    NAMES = 1
-    """Its stem is no pronoun."""
-    CONTENT = 2
-    POINTS = 4
-    FOLLOWS_ON = 8
-    INTERJECTION = 16
-    WHAT = 32
-    ABOUT = 64
-    TELL = 128
-    ME = 256
-    OPENS = 512
-    RETRIES = 1024
-    """May open a question that is sent again."""
+    CONTENT = 1
+    POINTS = 2
+    FOLLOWS_ON = 4
+    INTERJECTION = 8
+    WHAT = 16
+    ABOUT = 32
+    TELL = 64
+    ME = 128
+    OPENS = 256
 
 
 ASKING_SHIFT = 12
 _ASKING_NUMBERS = {word: number for number, word in enumerate(sorted(_ASKING), start=1)}
 
 
-def word_traits(word: str) -> int:
-    """Return the Trait bits of a word, with the number of the question word above them."""
+def known_words() -> Mapping[str, int]:
+    """Return the Trait bits of each word that has more than CONTENT, its number as a question word above them."""
+    openings = {word for words in (*_OPENINGS, *_WHAT, *_ABOUT) for word in words}
+    return {word: _traits(word) for word in (_FUNCTION | FOLLOWING_ON | INTERJECTIONS | openings | {"tell", "me"})}
+
+
+def _traits(word: str) -> int:
     is_so = {
-        Trait.NAMES: stem(word) not in _POINTING,
         Trait.CONTENT: word not in _FUNCTION,
         Trait.POINTS: word in _POINTING,
         Trait.FOLLOWS_ON: word in FOLLOWING_ON,
@@ -205,7 +205,6 @@ def word_traits(word: str) -> int:
         Trait.TELL: word == "tell",
         Trait.ME: word == "me",
         Trait.OPENS: [word] in _OPENINGS,
-        Trait.RETRIES: RETRY_OPENING.match(word) is not None,
     }
     return sum(trait for trait, holds in is_so.items() if holds) | _ASKING_NUMBERS.get(word, 0) << ASKING_SHIFT
 
@@ -213,12 +212,12 @@ def word_traits(word: str) -> int:
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """Take a common English ending off, so that `refunds`, `refunded` and `refunding` are one word."""
-    for suffix, instead in _SUFFIXES.items():
-        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+    for suffix, instead in SUFFIXES.items():
+        if word.endswith(suffix) and len(word) - len(suffix) >= SHORTEST_STEM:
             word = word[: -len(suffix)] + instead
             break
-    if len(word) > _SHORTEST_STEM and word[-1] == "e":
+    if len(word) > SHORTEST_STEM and word[-1] == "e":
         word = word[:-1]
-    if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
+    if len(word) > SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
         word = word[:-1]
     return word

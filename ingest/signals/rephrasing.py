@@ -158,26 +158,30 @@ def judge(
     ]
 
 
-def plain_likeness(
-    earlier: Sequence[str],
-    later: Sequence[str],
-    word_sets: Numbers,
-    may_be_repeated: npt.NDArray[np.bool_] | None = None,
-) -> tuple[KindNumbers, Numbers]:
+def plain_likeness(earlier: Sequence[str], later: Sequence[str], word_sets: Numbers) -> tuple[KindNumbers, Numbers]:
     """Tell what is repeated, or restated with nearly all words in common; -1 for what has to be weighed.
 
-    `word_sets` is rapidfuzz token_set_ratio, 0 to 100. Kinds are places in KINDS. `may_be_repeated` is False where that
-    is known not to be.
+    `word_sets` is rapidfuzz token_set_ratio, 0 to 100. Kinds are places in KINDS.
     """
-    kinds, scores = np.full(len(earlier), -1, dtype=np.int8), np.zeros(len(earlier))
+    kinds, scores = nearly_alike(word_sets)
+    for index in map(int, np.flatnonzero(word_sets >= MAY_BE_SAME)):
+        if is_repeated(earlier[index], later[index]):
+            kinds[index], scores[index] = KINDS.index("repeated"), 1.0
+    return kinds, scores
+
+
+def nearly_alike(word_sets: Numbers) -> tuple[KindNumbers, Numbers]:
+    """Tell what is restated with nearly all words in common, by rapidfuzz token_set_ratio; -1 for all else."""
+    kinds, scores = np.full(len(word_sets), -1, dtype=np.int8), np.zeros(len(word_sets))
     nearly_all = np.flatnonzero(word_sets >= NEARLY_ALL)
     kinds[nearly_all] = KINDS.index("restated")
     scores[nearly_all] = _rounded(word_sets[nearly_all] / 100)
-    may_be_same = word_sets >= MAY_BE_SAME if may_be_repeated is None else may_be_repeated & (word_sets >= MAY_BE_SAME)
-    for index in map(int, np.flatnonzero(may_be_same)):
-        if earlier[index] == later[index] or _bare(earlier[index]) == _bare(later[index]):
-            kinds[index], scores[index] = KINDS.index("repeated"), 1.0
     return kinds, scores
+
+
+def is_repeated(earlier: str, later: str) -> bool:
+    """Tell whether two questions are the same but for marks and an opening; only asked of what has words in common."""
+    return earlier == later or _bare(earlier) == _bare(later)
 
 
 def weigh(

@@ -1,14 +1,21 @@
 import random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from rapidfuzz import fuzz
+from rapidfuzz.process import cpdist
 
-from ingest.signals.pair_columns import compare, may_share_content
-from ingest.signals.pair_features import lexical_features
-from ingest.signals.question_columns import read_letters, read_questions
+from ingest.signals import rephrase_columns as columns
+from ingest.signals.arrow_arrays import text_buffers
+from ingest.signals.pair_features import LEXICAL_FEATURES, lexical_features, may_share_content
 from ingest.signals.rephrase_columns import rephrase_columns
-from ingest.signals.rephrasing import LONGEST, similarity_verdicts
+from ingest.signals.rephrasing import HOPELESS, MAY_BE_SAME, NEARLY_ALL, is_repeated, similarity_verdicts
+
+needs_compiled = pytest.mark.skipif(not columns.IS_COMPILED, reason="the loop that reads questions was not compiled")
 
 _OPENINGS = (
     "how do i",
@@ -68,6 +75,12 @@ ODD_PAIRS = [
     (" refund ", "refund"),
     ("a\0 b\0 refund", "a b refund"),
     ("\u2019refund\u2019 plan\u2026", "refund plan"),
+    ("hmmmmm, \U0001f600 refund", "\U0001f600 refund!"),
+    ("refund 😀 é", "refund 😁 e\u0301"),
+    ("hello again refund plan", "refund plan"),
+    ("\u0445" * 399, "\u0445" * 400),
+    (" ".join(map(chr, range(0x4E00, 0x4E00 + 199))), " ".join(map(chr, range(0x4E05, 0x4E00 + 199)))),
+    ("refund " * 64 + "x", "refund " * 63 + "x"),
 ]
 
 
@@ -77,9 +90,12 @@ def test_the_fast_way_gives_the_verdicts_of_the_plain_one(strictness: float) -> 
     earlier, later = [list(side) for side in zip(*pairs, strict=True)]
     found = rephrase_columns(pa.array(earlier), pa.array(later), strictness=strictness).to_pylist()
     verdicts = similarity_verdicts(earlier, later, strictness=strictness)
-    expected = [{"kind": v.kind, "score": v.score} if v else {"kind": None, "score": None} for v in verdicts]
-    assert found == expected
+    assert found == as_rows(verdicts)
     assert {verdict.kind for verdict in verdicts if verdict} >= {"restated", "repeated"}
+
+
+def as_rows(verdicts: list[Any]) -> list[dict[str, Any]]:
+    return [{"kind": v.kind, "score": v.score} if v else {"kind": None, "score": None} for v in verdicts]
 
 
 def test_missing_questions_and_no_pairs_at_all_are_no_rephrase() -> None:
@@ -89,20 +105,82 @@ def test_missing_questions_and_no_pairs_at_all_are_no_rephrase() -> None:
     assert missing.to_pylist() == [{"kind": None, "score": None}] * 2
 
 
-def test_features_counted_for_columns_are_those_counted_pair_by_pair_and_bound_what_rapidfuzz_says() -> None:
-    pairs = [pair for pair in made_pairs(2, 2000) if all(pair)]
-    texts = pa.array([text for pair in pairs for text in pair])
-    questions = read_questions(texts, longest=LONGEST)
-    rows = np.flatnonzero(questions.is_plain)
-    place = np.full(len(texts), -1)
-    place[rows] = np.arange(len(rows))
-    plain = [i for i in range(len(pairs)) if place[2 * i] >= 0 and place[2 * i + 1] >= 0]
-    earlier, later = place[[2 * i for i in plain]], place[[2 * i + 1 for i in plain]]
-    counted, bounds = compare(questions, read_letters(texts.take(pa.array(rows))), rows, earlier, later)
-    expected = lexical_features([pairs[i][0] for i in plain], [pairs[i][1] for i in plain])
-    assert len(plain) > 1000
-    assert np.array_equal(counted, expected[:, 3:])
-    assert (expected[:, 0] <= bounds.word_sets_at_most + 1e-6).all()
-    assert (expected[:, 1] <= bounds.letters_at_most + 1e-6).all()
-    assert (expected[:, 2] <= bounds.letters_at_most + 1e-6).all()
-    assert (may_share_content(questions, rows[earlier], rows[later]) >= bounds.may_share_content).all()
+def test_without_the_compiled_loop_verdicts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier, later = [pa.array(side) for side in zip(*made_pairs(3, 300), strict=True)]
+    found = rephrase_columns(earlier, later)
+    monkeypatch.setattr(columns, "IS_COMPILED", False)
+    assert rephrase_columns(earlier, later).equals(found)
+
+
+def test_columns_that_are_slices_or_longer_than_one_read_are_judged_pair_by_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(columns, "_AT_ONCE", 64)
+    earlier, later = [pa.array(side) for side in zip(*made_pairs(4, 300), strict=True)]
+    whole = rephrase_columns(earlier, later)
+    assert rephrase_columns(earlier.slice(70, 200), later.slice(70, 200)).to_pylist() == whole.to_pylist()[70:270]
+
+
+_LETTERS = "ab ehms c?.,'-é дя\u00e0日\U0001f600"
+
+
+@needs_compiled
+@given(some.lists(some.tuples(some.text(_LETTERS), some.text(_LETTERS)), max_size=12))
+def test_what_is_measured_of_any_letters_is_what_python_and_rapidfuzz_say(pairs: list[tuple[str, str]]) -> None:
+    assert_measured_as_in_python([*pairs, *((a, a[1:] + a[:1]) for a, _ in pairs)])
+
+
+@needs_compiled
+def test_what_is_measured_of_questions_is_what_python_and_rapidfuzz_say() -> None:
+    assert_measured_as_in_python([*made_pairs(2, 2000), *ODD_PAIRS])
+
+
+def assert_measured_as_in_python(pairs: list[tuple[str, str]]) -> None:
+    earlier, later = [[pair[side] for pair in pairs] for side in (0, 1)]
+    measured = columns._measured(pa.array(earlier, pa.string()), pa.array(later, pa.string()))
+    read = [i for i in range(len(pairs)) if all(pairs[i]) and not measured.verdicts[i] & columns._UNREAD]
+    alike: Any = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio), dtype=np.float64) if pairs else []
+    for i in read:
+        may_share, may_be_repeated = may_share_content(*pairs[i]), bool(measured.verdicts[i] & columns._MAY_BE_REPEATED)
+        assert measured.word_sets[i] == (alike[i] if may_share else 0.0)
+        assert bool(measured.verdicts[i] & columns._TO_WEIGH) == (may_share and HOPELESS <= alike[i] < NEARLY_ALL)
+        assert may_be_repeated or not may_share or alike[i] < MAY_BE_SAME or not is_repeated(*pairs[i])
+    weighed = [i for i in read if measured.verdicts[i] & columns._TO_WEIGH]
+    expected: Any = lexical_features([earlier[i] for i in weighed], [later[i] for i in weighed]) if weighed else []
+    assert measured.features.shape == (len(weighed), len(LEXICAL_FEATURES))
+    assert measured.features.tolist() == np.asarray(expected).tolist()
+
+
+@needs_compiled
+@given(some.lists(some.binary(max_size=40), min_size=1, max_size=20), some.integers(0, 30))
+def test_bytes_that_are_no_text_are_read_within_their_bounds_and_left_to_the_plain_way(
+    texts: list[bytes], long: int
+) -> None:
+    texts = [*texts, b"refund \xf0\x9f", b"\xff" * long, b"ab " * 20 * long]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    column = pa.Array.from_buffers(
+        pa.string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    )
+    verdicts = columns._measured(column, column.take(pa.array(range(len(texts) - 1, -1, -1)))).verdicts
+    for a, b, verdict in zip(texts, texts[::-1], verdicts, strict=True):
+        if a and b and not (_is_text(a) and _is_text(b)):
+            assert verdict == columns._UNREAD
+
+
+def _is_text(letters: bytes) -> bool:
+    try:
+        letters.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@needs_compiled
+def test_offsets_beyond_the_bytes_are_an_error() -> None:
+    from ingest.compiled.questions import measure_pairs
+
+    letters, offsets = text_buffers(pa.array(["refund", "plan"]))
+    sizes = np.empty(2, dtype=np.uint8), np.empty(2), np.empty((2, len(LEXICAL_FEATURES)))
+    for wrong in (offsets + 1, offsets[::-1].copy(), offsets[:2]):
+        with pytest.raises(ValueError, match="column"):
+            measure_pairs(letters, offsets, letters, wrong, columns._vocabulary(), columns._BARS, *sizes)

@@ -1,0 +1,193 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Pairs of questions measured straight from the bytes of Arrow columns, without the lock of the interpreter.
+
+Features are those of `ingest.signals.pair_features`, and the three ratios those of rapidfuzz, bit by bit; tests hold
+both. A question is read into a `Question` on the stack: its letters, its words by a 64-bit hash of their stems (two of
+one hash are not expected in a lifetime), and its pieces, which is what stands between spaces.
+"""
+
+from libc.math cimport log
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+cdef enum:
+    MOST_LETTERS = 400
+    ASCII = 128
+    FEATURES = 17
+    LONGEST_OPENING = 6  # letters that a retry may add in front, `hm` aside, which some hum long
+
+# What is said of a pair, added up.
+cdef enum:
+    NO_REPHRASE = 0
+    ALIKE = 1
+    TO_WEIGH = 2
+    MAY_BE_REPEATED = 4
+    UNREAD = 8
+
+include "questions_words.pxi"
+include "questions_likeness.pxi"
+
+
+cdef struct Side:
+    Question* question
+    const uint8_t* text
+    int size
+    bint is_read
+
+
+cdef struct Bars:
+    double hopeless
+    double may_be_same
+    double nearly_all
+
+
+def measure_pairs(
+    const uint8_t[::1] earlier,
+    const int32_t[::1] earlier_offsets,
+    const uint8_t[::1] later,
+    const int32_t[::1] later_offsets,
+    Vocabulary vocabulary,
+    Bars bars,
+    uint8_t[::1] verdicts,
+    double[::1] word_sets,
+    double[:, ::1] features,
+):
+    """Measure pairs of texts in UTF-8, each given as Arrow gives a column; an empty text is no part of a pair.
+
+    Fills `verdicts` with what is said of each pair, `word_sets` with rapidfuzz's token_set_ratio where it was needed,
+    and a row of `features`, in the order of LEXICAL_FEATURES, for each pair to be weighed; returns how many these are.
+    """
+    cdef const Known* known = &vocabulary.known
+    cdef Py_ssize_t pairs = verdicts.shape[0], pair, weighed = 0
+    cdef Side first, second
+    cdef Question[2] questions
+    cdef Patterns patterns
+    if min(earlier_offsets.shape[0], later_offsets.shape[0], word_sets.shape[0] + 1, features.shape[0] + 1) <= pairs:
+        raise ValueError("the columns are of different lengths.")
+    if features.shape[1] != FEATURES or not (in_bounds(earlier_offsets, earlier) and in_bounds(later_offsets, later)):
+        raise ValueError("a column is not what it says.")
+    memset(&patterns, 0, sizeof(patterns))
+    first.question, second.question = &questions[0], &questions[1]
+    first.size = second.size = 0
+    with nogil:
+        for pair in range(pairs):
+            verdicts[pair], word_sets[pair] = NO_REPHRASE, 0.0
+            if earlier_offsets[pair] == earlier_offsets[pair + 1] or later_offsets[pair] == later_offsets[pair + 1]:
+                continue
+            first, second = second, first
+            take(&first, &earlier[earlier_offsets[pair]], earlier_offsets[pair + 1] - earlier_offsets[pair], known)
+            take(&second, &later[later_offsets[pair]], later_offsets[pair + 1] - later_offsets[pair], known)
+            if not first.is_read or not second.is_read:
+                verdicts[pair] = UNREAD
+                continue
+            verdicts[pair] = judge(
+                first.question, second.question, known, &patterns, &bars, &word_sets[pair], &features[weighed, 0]
+            )
+            if verdicts[pair] & TO_WEIGH:
+                weighed += 1
+    return weighed
+
+
+cdef bint in_bounds(const int32_t[::1] offsets, const uint8_t[::1] text) noexcept nogil:
+    """Tell whether the offsets rise and stay within the text."""
+    cdef Py_ssize_t place
+    if offsets[0] < 0 or offsets[offsets.shape[0] - 1] > text.shape[0]:
+        return False
+    for place in range(1, offsets.shape[0]):
+        if offsets[place] < offsets[place - 1]:
+            return False
+    return True
+
+
+cdef void take(Side* side, const uint8_t* text, int size, const Known* known) noexcept nogil:
+    """Read a text, unless it is the one that was read last: in a session one's later is the next one's earlier."""
+    if size == side.size and memcmp(text, side.text, size) == 0:
+        return
+    side.text, side.size = text, size
+    side.is_read = read(side.question, text, size, known)
+
+
+cdef int judge(
+    Question* a,
+    Question* b,
+    const Known* known,
+    Patterns* patterns,
+    const Bars* bars,
+    double* word_sets,
+    double* row,
+) noexcept nogil:
+    """Measure as much of a pair as it needs: most share no content word."""
+    cdef int both = shared_content(a, b), verdict = NO_REPHRASE
+    if not both and a.content and b.content:
+        return NO_REPHRASE
+    word_sets[0] = word_sets_alike(a, b, patterns)
+    if word_sets[0] >= bars.nearly_all:
+        verdict = ALIKE
+    elif word_sets[0] >= bars.hopeless:
+        verdict = TO_WEIGH
+        row[0] = word_sets[0] / 100.0
+        row[1] = sorted_words_alike(a, b, patterns)
+        row[2] = letters_alike(a.letters, a.length, b.letters, b.length, patterns)
+        count_features(a, b, both, &row[3])
+    if word_sets[0] >= bars.may_be_same and may_be_repeated(a, b, known):
+        verdict |= MAY_BE_REPEATED
+    return verdict
+
+
+cdef int shared_content(Question* a, Question* b) noexcept nogil:
+    """Return how many content words, each counted once, stand in both."""
+    cdef int word, both = 0
+    if not a.content_bits & b.content_bits:
+        return 0
+    for word in range(a.words):
+        if a.new_content >> word & 1 and places_of(a.stems[word], b) & b.content:
+            both += 1
+    return both
+
+
+cdef void count_features(Question* a, Question* b, int both, double* row) noexcept nogil:
+    """Fill in what is counted in words, in the order of `pair_features.COUNTED_FEATURES`."""
+    cdef uint64_t gone = ~<uint64_t>0, alike
+    cdef int of_a = ones(a.new_content), of_b = ones(b.new_content), named = ones(a.names), names_kept = 0, word
+    for word in range(a.words):
+        alike = places_of(a.stems[word], b)
+        if alike and a.names >> word & 1:
+            names_kept += 1
+        alike &= gone
+        gone = (gone + alike) | (gone - alike)
+    named = max(named, 1)
+    row[0] = <double>both / max(of_a + of_b - both, 1)
+    row[1] = <double>names_kept / named
+    row[2] = <double>both / max(min(of_a, of_b), 1)
+    row[3] = <double>both / max(of_a, 1)
+    row[4] = <double>both / max(of_b, 1)
+    row[5] = min(1.0, <double>ones(~gone) / named)
+    row[6] = a.asks != 0 if a.asks == b.asks else 0
+    row[7] = a.points
+    row[8] = b.points
+    row[9] = a.points and not b.points
+    row[10] = min(b.words, 30) / 10.0
+    row[11] = log((1.0 + b.words) / (1.0 + a.words))
+    row[12] = min(of_a, 8) / 8.0
+    row[13] = b.goes_on
+
+
+cdef bint may_be_repeated(Question* a, Question* b, const Known* known) noexcept nogil:
+    """Tell whether two questions could be one but for marks, spaces and an opening: their ends are alike."""
+    cdef int in_a = a.length - 1, in_b = b.length - 1
+    while True:
+        in_a, in_b = last_letter(a, in_a, known), last_letter(b, in_b, known)
+        if in_a < 0 or in_b < 0 or a.letters[in_a] != b.letters[in_b]:
+            return may_be_opening(a, in_a) and may_be_opening(b, in_b)
+        in_a, in_b = in_a - 1, in_b - 1
+
+
+cdef inline int last_letter(Question* q, int place, const Known* known) noexcept nogil:
+    """Return the place of the last letter up to `place` that is no mark; below zero where there is none."""
+    while place >= 0 and q.letters[place] < ASCII and known.kinds[q.letters[place]] & RETRY_MARK:
+        place -= 1
+    return place
+
+
+cdef inline bint may_be_opening(Question* q, int last) noexcept nogil:
+    return last < LONGEST_OPENING or (q.letters[0] == c"h" and q.letters[1] == c"m")

@@ -1,0 +1,262 @@
+# A question as letters, words and pieces. Read into `questions.pyx`.
+
+cdef enum:
+    MOST_WORDS = 64
+    SLOTS = 8192
+    SHIFT = 51  # leaves a slot of a hash
+    SUFFIXES = 16
+    LONGEST_SUFFIX = 8
+
+# What a letter of ASCII is.
+cdef enum:
+    NO_WORD = 1
+    RETRY_MARK = 2
+    ENDS_SUFFIX = 4
+
+# What a word is: the bits of `pair_features.Trait`.
+cdef enum:
+    CONTENT = 1
+    POINTS = 2
+    FOLLOWS_ON = 4
+    INTERJECTION = 8
+    WHAT = 16
+    ABOUT = 32
+    TELL = 64
+    ME = 128
+    OPENS = 256
+    ASKING_SHIFT = 12
+
+cdef uint64_t SEED = 0xCBF29CE484222325
+cdef uint64_t FACTOR = 0x9E3779B97F4A7C15
+
+
+cdef struct Question:
+    uint32_t[MOST_LETTERS] letters
+    int length
+    uint64_t[MOST_WORDS] stems
+    int[MOST_WORDS] traits
+    int words
+    uint64_t names  # bit i for word i: no pronoun, and its stem did not stand before
+    uint64_t content
+    uint64_t new_content  # its stem did not stand before among these
+    uint64_t content_bits  # bit h for a content word whose hash ends in h
+    int asks
+    bint points
+    bint goes_on
+    int[MOST_WORDS] starts  # of the pieces, in order of their letters once they are sorted
+    int[MOST_WORDS] ends
+    int pieces
+    bint is_sorted
+
+
+cdef struct Known:
+    uint64_t keys[SLOTS]
+    int values[SLOTS]
+    uint8_t kinds[ASCII]
+    uint32_t suffixes[SUFFIXES][LONGEST_SUFFIX]
+    uint32_t instead[SUFFIXES]
+    int sizes[SUFFIXES]
+    int count
+    int shortest
+
+
+cdef class Vocabulary:
+    """The words that features ask for, with their Trait bits; any other word is content.
+
+    `suffixes` maps an ending to what stands in its place (a letter or nothing), `shortest` is what must be left.
+    """
+
+    cdef Known known
+
+    def __init__(self, dict traits, dict suffixes, int shortest, str no_word, str retry_marks):
+        if len(traits) > SLOTS // 2 or len(suffixes) > SUFFIXES or max(map(len, suffixes)) > LONGEST_SUFFIX:
+            raise ValueError(f"{len(traits)} words and {len(suffixes)} suffixes are more than fit.")
+        for word, value in traits.items():
+            self.put(word, value)
+        for number, (suffix, instead) in enumerate(suffixes.items()):
+            for place, letter in enumerate(suffix):
+                self.known.suffixes[number][place] = ord(letter)
+            self.known.sizes[number] = len(suffix)
+            self.known.kinds[ord(suffix[-1])] |= ENDS_SUFFIX
+            self.known.instead[number] = ord(instead) if instead else 0
+        self.known.count, self.known.shortest = len(suffixes), shortest
+        for letter in no_word:
+            self.known.kinds[ord(letter)] |= NO_WORD
+        for letter in retry_marks:
+            self.known.kinds[ord(letter)] |= RETRY_MARK
+
+    cdef put(self, str word, int value):
+        """Keep a word at the first slot from its hash on that is free."""
+        cdef uint64_t key = SEED
+        for letter in word:
+            key = longer(key, ord(letter))
+        cdef uint64_t slot = key >> SHIFT
+        while self.known.keys[slot]:
+            slot = (slot + 1) % SLOTS
+        self.known.keys[slot], self.known.values[slot] = key, value
+
+
+cdef inline uint64_t longer(uint64_t key, uint32_t letter) noexcept nogil:
+    """Return the hash of a word that has one more letter."""
+    return (key ^ letter) * FACTOR
+
+
+cdef inline int traits_of(uint64_t key, const Known* known) noexcept nogil:
+    cdef uint64_t slot = key >> SHIFT
+    while known.keys[slot]:
+        if known.keys[slot] == key:
+            return known.values[slot]
+        slot = (slot + 1) % SLOTS
+    return CONTENT
+
+
+cdef inline bint is_in_word(uint32_t letter, const Known* known) noexcept nogil:
+    return letter >= ASCII or not known.kinds[letter] & NO_WORD
+
+
+cdef uint64_t stem(const uint32_t* word, int size, const uint64_t* hashes, const Known* known) noexcept nogil:
+    """Return the hash of a word without its ending, as `pair_features.stem` takes it off.
+
+    `hashes[n]` is that of the first n letters.
+    """
+    cdef int number, place
+    cdef uint32_t instead = 0
+    for number in range(known.count if word[size - 1] < ASCII and known.kinds[word[size - 1]] & ENDS_SUFFIX else 0):
+        if size - known.sizes[number] < known.shortest:
+            continue
+        for place in range(known.sizes[number]):
+            if word[size - known.sizes[number] + place] != known.suffixes[number][place]:
+                break
+        else:
+            size -= known.sizes[number]
+            instead = known.instead[number]
+            break
+    if instead:
+        return hashes[size] if word[size - 1] == instead else longer(hashes[size], instead)
+    if size > known.shortest and word[size - 1] == c"e":
+        size -= 1
+    if size > known.shortest and word[size - 1] == word[size - 2] and word[size - 1] not in (c"s", c"l"):
+        size -= 1
+    return hashes[size]
+
+
+cdef bint read(Question* q, const uint8_t* text, Py_ssize_t size, const Known* known) noexcept nogil:
+    """Read a question; False where it is left to the plain way."""
+    cdef uint64_t[MOST_LETTERS + 1] hashes
+    cdef int place = 0, start
+    if not decode(q, text, size):
+        return False
+    q.words = q.names = q.content = q.new_content = q.content_bits = q.asks = q.points = 0
+    hashes[0] = SEED
+    while place < q.length:
+        if not is_in_word(q.letters[place], known):
+            place += 1
+            continue
+        if q.words == MOST_WORDS:
+            return False
+        start = place
+        while place < q.length and is_in_word(q.letters[place], known):
+            hashes[place - start + 1] = longer(hashes[place - start], q.letters[place])
+            place += 1
+        add_word(
+            q, traits_of(hashes[place - start], known), stem(&q.letters[start], place - start, hashes, known), known
+        )
+    q.goes_on = goes_on(q)
+    return cut(q)
+
+
+cdef bint decode(Question* q, const uint8_t* text, Py_ssize_t size) noexcept nogil:
+    """Read the letters of UTF-8; False where they are too many, broken or oddly spaced, which is for the plain way."""
+    cdef Py_ssize_t place = 0
+    cdef uint32_t letter, follower
+    cdef int more
+    q.length = 0
+    while place < size:
+        letter = text[place]
+        place += 1
+        more = 0
+        if letter >= ASCII:
+            more = 1 if letter >> 5 == 6 else 2 if letter >> 4 == 14 else 3 if letter >> 3 == 30 else 4
+            if more == 4 or place + more > size:
+                return False
+            letter &= 0x3F >> more
+            for _ in range(more):
+                follower = text[place]
+                place += 1
+                if follower >> 6 != 2:
+                    return False
+                letter = letter << 6 | (follower & 0x3F)
+            if is_foreign_space(letter):
+                return False
+        elif letter < c" ":
+            return False
+        elif letter == c" " and (q.length == 0 or place == size or q.letters[q.length - 1] == c" "):
+            return False
+        if q.length == MOST_LETTERS:
+            return False
+        q.letters[q.length] = letter
+        q.length += 1
+    return q.length > 0
+
+
+cdef inline bint is_foreign_space(uint32_t letter) noexcept nogil:
+    return (
+        letter == 0x85 or letter == 0xA0 or letter == 0x1680 or 0x2000 <= letter <= 0x200A
+        or letter == 0x2028 or letter == 0x2029 or letter == 0x202F or letter == 0x205F or letter == 0x3000
+    )
+
+
+cdef void add_word(Question* q, int traits, uint64_t stem, const Known* known) noexcept nogil:
+    cdef uint64_t bit = <uint64_t>1 << q.words, before = places_of(stem, q)
+    q.stems[q.words], q.traits[q.words] = stem, traits
+    q.words += 1
+    if not before and not traits_of(stem, known) & POINTS:
+        q.names |= bit
+    if traits & CONTENT:
+        if not before & q.content:
+            q.new_content |= bit
+        q.content |= bit
+        q.content_bits |= <uint64_t>1 << (stem >> 58)
+    if traits & POINTS:
+        q.points = True
+    if not q.asks:
+        q.asks = traits >> ASKING_SHIFT
+
+
+cdef inline uint64_t places_of(uint64_t stem, Question* q) noexcept nogil:
+    """Return a bit for each word that has this stem."""
+    cdef uint64_t bits = 0
+    cdef int word
+    for word in range(q.words):
+        bits |= <uint64_t>(q.stems[word] == stem) << word
+    return bits
+
+
+cdef bint goes_on(Question* q) noexcept nogil:
+    cdef int word, start = -1
+    for word in range(q.words):
+        if q.traits[word] & FOLLOWS_ON:
+            return True
+        if start < 0 and not q.traits[word] & INTERJECTION:
+            start = word
+    if not q.words:
+        return False
+    if q.traits[0] & OPENS or (q.words > 1 and q.traits[0] & TELL and q.traits[1] & ME):
+        return True
+    start = max(start, 0)
+    return start + 1 < q.words and q.traits[start] & WHAT and q.traits[start + 1] & ABOUT
+
+
+cdef bint cut(Question* q) noexcept nogil:
+    """Find the pieces; False where they are too many."""
+    cdef int place, start = 0
+    q.pieces, q.is_sorted = 0, False
+    for place in range(q.length + 1):
+        if place < q.length and q.letters[place] != c" ":
+            continue
+        if q.pieces == MOST_WORDS:
+            return False
+        q.starts[q.pieces], q.ends[q.pieces] = start, place
+        q.pieces += 1
+        start = place + 1
+    return True
