@@ -9,7 +9,7 @@ DEMO ?= demo
 DEV_EXTRAS ?= dev
 PYTEST_ARGS ?=
 # Built by the install, so a change asks for another one.
-COMPILED := $(wildcard ingest/compiled/*.pyx)
+COMPILED := $(wildcard ingest/compiled/*.px[di] ingest/compiled/*.pyx)
 
 .PHONY: install app test check lint format chromium bench docs clean
 
@@ -74,4 +74,4 @@ docs: $(VENV)/.installed-dev
 	@$(BIN)/python tests/command_reference.py --write
 
 clean:
-	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis build ingest/compiled/*.c ingest/compiled/*.so
