@@ -46,8 +46,8 @@ FROM retrieved AS r
 JOIN chunk_texts AS t USING (text_hash)
 ANTI JOIN corpus_chunks AS known ON known.chunk_id = r.chunk_id
 JOIN (
-    SELECT interaction_id, coalesce(asked_at, 'epoch'::TIMESTAMPTZ) AS asked_at FROM interactions
-) AS i USING (interaction_id)
+    SELECT number, coalesce(asked_at, 'epoch'::TIMESTAMPTZ) AS asked_at FROM interactions
+) AS i USING (number)
 GROUP BY r.chunk_id ORDER BY r.chunk_id
 """
 

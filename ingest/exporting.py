@@ -40,15 +40,15 @@ WITH page AS (
     ORDER BY coalesce(asked_at, 'epoch'::TIMESTAMPTZ), interaction_id LIMIT $page
 ),
 chunks AS (
-    SELECT r.interaction_id,
+    SELECT r.number,
         list({'chunk_id': r.chunk_id, 'doc_id': r.doc_id, 'text': t.text, 'score': r.score, 'rank': r.rank,
               'stage': r.stage} ORDER BY r.rank) AS retrieved
-    FROM retrieved AS r SEMI JOIN page USING (interaction_id) LEFT JOIN chunk_texts AS t USING (text_hash)
-    GROUP BY r.interaction_id
+    FROM retrieved AS r SEMI JOIN page USING (number) LEFT JOIN chunk_texts AS t USING (text_hash)
+    GROUP BY r.number
 )
 SELECT p.interaction_id, source, session_id, user_id, asked_at, question, answer, coalesce(retrieved, []), feedback,
     feedback_comment, model, prompt_version, latency_ms, input_tokens, output_tokens, cost, error, stream_cut, metadata
-FROM page AS p LEFT JOIN chunks USING (interaction_id)
+FROM page AS p LEFT JOIN chunks USING (number)
 ORDER BY coalesce(asked_at, 'epoch'::TIMESTAMPTZ), interaction_id
 """
 _MEMORY_LIMIT = "1GB"
@@ -62,12 +62,12 @@ COPY (
         input_tokens, output_tokens, cost, error, stream_cut, metadata,
         coalesce(strftime(asked_at AT TIME ZONE 'UTC', '%Y-%m-%d'), 'unknown') AS day
     FROM slice AS i LEFT JOIN (
-        SELECT r.interaction_id,
+        SELECT r.number,
             list({'chunk_id': r.chunk_id, 'doc_id': r.doc_id, 'text': t.text, 'score': r.score, 'rank': r.rank,
                   'stage': r.stage} ORDER BY r.rank) AS retrieved
-        FROM retrieved AS r SEMI JOIN slice USING (interaction_id) LEFT JOIN chunk_texts AS t USING (text_hash)
-        GROUP BY r.interaction_id
-    ) USING (interaction_id)
+        FROM retrieved AS r SEMI JOIN slice USING (number) LEFT JOIN chunk_texts AS t USING (text_hash)
+        GROUP BY r.number
+    ) USING (number)
     WHERE getvariable('since') IS NULL OR asked_at >= getvariable('since')
 ) TO '{folder}' (
     FORMAT parquet, PARTITION_BY (day), COMPRESSION zstd, OVERWRITE_OR_IGNORE, FILENAME_PATTERN 'from_{first}_{{i}}'

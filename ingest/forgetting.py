@@ -67,8 +67,9 @@ def _delete_leaving(connection: duckdb.DuckDBPyConnection, traces: set[str]) -> 
         )
     delete_interactions(connection, "leaving")
     connection.execute("DELETE FROM mined_shown")  # sessions in which others may have spoken too
+    connection.execute("DELETE FROM passages WHERE passage NOT IN (SELECT passage FROM retrieved_passages)")
     connection.execute(
-        "DELETE FROM chunk_texts WHERE text_hash NOT IN (SELECT text_hash FROM retrieved WHERE text_hash IS NOT NULL)"
+        "DELETE FROM chunk_texts WHERE text_hash NOT IN (SELECT text_hash FROM passages WHERE text_hash IS NOT NULL)"
     )
     # Files are read again from now on, so that a report says what was left out as forgotten.
     connection.execute("DELETE FROM ingested_files")

@@ -35,7 +35,7 @@ _CHUNKS = """
     FROM retrieved AS r
     LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
     LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
-    WHERE r.interaction_id = $id ORDER BY r.rank
+    WHERE r.number = (SELECT number FROM interactions WHERE interaction_id = $id) ORDER BY r.rank
 """
 
 

@@ -6,9 +6,11 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.columnar import Tables
 from ingest.ingest_report import InteractionCounts
+from ingest.passages import number_passages
 from ingest.staging import INTERACTION_COLUMNS
 
 _KEYS = ("interaction_id", "source", "version_ns")
@@ -84,17 +86,16 @@ FROM staged_interactions AS s JOIN compared AS c USING (row)
 WHERE i.interaction_id = s.interaction_id AND c.outcome = 'changed'
 """  # noqa: S608 - our own column names
 _DELETE_LINKS = """
-DELETE FROM retrieved WHERE interaction_id IN (SELECT interaction_id FROM compared WHERE outcome = 'changed')
+DELETE FROM retrieved_passages WHERE number IN (SELECT number FROM compared WHERE outcome = 'changed')
 """
 _INSERT_LINKS = """
-INSERT INTO retrieved
-SELECT c.interaction_id, l.rank, l.chunk_id, l.doc_id, l.text_hash, l.score, l.stage, l.id_origin, c.number
-FROM staged_links AS l JOIN compared AS c USING (row) WHERE c.outcome IN ('new', 'changed')
+INSERT INTO retrieved_passages
+SELECT c.number, l.rank, l.passage, l.score FROM numbered_links AS l JOIN compared AS c USING (row)
 """
 _APPEND_LINKS = """
-INSERT INTO retrieved
-SELECT interaction_id, rank, chunk_id, doc_id, text_hash, score, stage, id_origin, $first_number + row FROM staged_links
+INSERT INTO retrieved_passages SELECT $first_number + row, rank, passage, score FROM numbered_links
 """
+_STORED_ROWS = "SELECT row FROM compared WHERE outcome IN ('new', 'changed')"
 _INSERT_TEXTS = """
 INSERT INTO chunk_texts
 SELECT text_hash, any_value(text) FROM staged_texts AS t
@@ -143,13 +144,13 @@ def merge(
     """
     tables = _concatenated(group)
     group.clear()
-    sizes = _Sizes(*(table.num_rows for table in tables))
+    sizes, links = _Sizes(*(table.num_rows for table in tables)), tables.links
     for name, table in zip(_VIEWS, tables, strict=True):
         connection.register(name, table)
-    # From here on only the engine holds the tables, so that each is freed once it is stored.
+    # From here on only the engine holds the larger tables, so that each is freed once it is stored.
     del tables, table
     try:
-        merged = _merged(connection, sizes, ingest_id)
+        merged = _merged(connection, sizes, links, ingest_id)
         if with_spans and sizes.texts:
             connection.execute(_INSERT_TEXTS)
         return merged
@@ -174,17 +175,15 @@ def _concatenated(group: Sequence[Tables]) -> Tables:
     for tables in group:
         rows = pa.array(np.arange(first, first + tables.size))
         interactions.append(tables.interactions.append_column("row", rows))
-        own_rows = tables.links["row"].combine_chunks()
-        moved = pa.compute.add(own_rows.cast(pa.int64()), first)
-        named = pa.DictionaryArray.from_arrays(own_rows, tables.interactions["interaction_id"].combine_chunks())
-        links.append(tables.links.set_column(0, "row", moved).append_column("interaction_id", named))
+        moved = pc.add(tables.links["row"].cast(pa.int64()), first)
+        links.append(tables.links.set_column(0, "row", moved))
         first += tables.size
     rest = (pa.concat_tables([tables[at] for tables in group]) for at in (2, 3, 4))
     return Tables(pa.concat_tables(interactions), pa.concat_tables(links), *rest)
 
 
-def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int) -> Merged:
-    counts = _merge_interactions(connection, ingest_id) if sizes.interactions else InteractionCounts()
+def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, links: pa.Table, ingest_id: int) -> Merged:
+    counts = _merge_interactions(connection, links, ingest_id) if sizes.interactions else InteractionCounts()
     if sizes.aliases:
         connection.execute(_INSERT_ALIASES)
     votes = 0
@@ -196,20 +195,36 @@ def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, ingest_id: int
     return Merged(counts, votes)
 
 
-def _merge_interactions(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> InteractionCounts:
+def _merge_interactions(connection: duckdb.DuckDBPyConnection, links: pa.Table, ingest_id: int) -> InteractionCounts:
     [(is_all_new,)] = connection.execute(_IS_ALL_NEW).fetchall()
     first_number = _count(connection, _FIRST_NUMBER)
     if is_all_new:
         given = {"ingest_id": ingest_id, "first_number": first_number}
         new = int(connection.execute(_APPEND, given).fetchall()[0][0])
         connection.unregister("staged_interactions")
-        connection.execute(_APPEND_LINKS, {"first_number": first_number})
+        _store_links(connection, links, _APPEND_LINKS, {"first_number": first_number})
         connection.execute(_INSERT_TEXTS)
         return InteractionCounts(new=new)
-    return _compared(connection, ingest_id, first_number)
+    return _compared(connection, links, ingest_id, first_number)
 
 
-def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int, first_number: int) -> InteractionCounts:
+def _store_links(
+    connection: duckdb.DuckDBPyConnection, links: pa.Table, statement: str, values: dict[str, int] | None = None
+) -> None:
+    if not links.num_rows:
+        return
+    numbered = links.select(["row", "rank", "score"])
+    numbered = numbered.append_column("passage", pa.array(number_passages(connection, links)))
+    connection.register("numbered_links", numbered)
+    try:
+        connection.execute(statement, values)
+    finally:
+        connection.unregister("numbered_links")
+
+
+def _compared(
+    connection: duckdb.DuckDBPyConnection, links: pa.Table, ingest_id: int, first_number: int
+) -> InteractionCounts:
     connection.execute(_COMPARE, {"ingest_id": ingest_id, "first_number": first_number})
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
@@ -222,7 +237,8 @@ def _compared(connection: duckdb.DuckDBPyConnection, ingest_id: int, first_numbe
         connection.execute(_DELETE_LINKS)
         connection.execute(_UPDATE, {"ingest_id": ingest_id})
     if counts.new + counts.changed:
-        connection.execute(_INSERT_LINKS)
+        stored = connection.execute(_STORED_ROWS).fetchnumpy()["row"]
+        _store_links(connection, links.filter(pc.is_in(links["row"], pa.array(stored))), _INSERT_LINKS)
         connection.execute(_INSERT_TEXTS)
     return counts
 

@@ -38,7 +38,7 @@ def delete_interactions(connection: duckdb.DuckDBPyConnection, leaving: str) -> 
     connection.execute(_LEAVING.format(leaving=leaving))
     for table in FOUND_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE line IN (SELECT line FROM leaving_numbers)")  # noqa: S608 - our names
-    for table in ("retrieved", "interactions"):
+    for table in ("retrieved_passages", "interactions"):
         connection.execute(f"DELETE FROM {table} WHERE number IN (SELECT line FROM leaving_numbers)")  # noqa: S608 - our names
     connection.execute("DROP TABLE leaving_numbers")
 

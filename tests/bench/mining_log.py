@@ -164,11 +164,15 @@ FROM asked
 ORDER BY asked_at
 """
 _LINKS_OF_ROWS = """
-INSERT INTO retrieved BY NAME
-SELECT interaction_id, rank, concat('c-', passage_of(interaction_id, rank)) AS chunk_id,
-    concat('h-', passage_of(interaction_id, rank)) AS text_hash, number
+INSERT INTO retrieved_passages
+SELECT number, rank, passage_of(interaction_id, rank), NULL
 FROM interactions, range(3) AS r(rank) WHERE ingest_id = $ingest_id
 """
+_PASSAGES = f"""
+INSERT INTO passages BY NAME
+SELECT i AS passage, i AS digest, concat('c-', i) AS chunk_id, concat('h-', i) AS text_hash
+FROM range({PASSAGES}) AS r(i)
+"""  # noqa: S608 - our own number
 _TEXTS = f"""
 INSERT INTO chunk_texts
 SELECT concat('h-', i), array_to_string(list_transform(range(8), lambda k:
@@ -189,6 +193,7 @@ def build(store: LogStore, first: int, last: int, *, ingest_id: int) -> None:
             )
         connection.execute(_LINKS_OF_ROWS, {"ingest_id": ingest_id})
         if first == 0:
+            connection.execute(_PASSAGES)
             connection.execute(_TEXTS)
 
 

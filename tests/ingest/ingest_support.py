@@ -37,7 +37,8 @@ feedback:
 """
 TABLES = {
     "interactions": "SELECT * EXCLUDE (ingest_id, number) FROM interactions ORDER BY interaction_id",
-    "retrieved": "SELECT * EXCLUDE (number) FROM retrieved ORDER BY interaction_id, rank, chunk_id",
+    "retrieved": "SELECT interaction_id, r.* EXCLUDE (number) FROM interactions JOIN retrieved AS r USING (number)"
+    " ORDER BY interaction_id, rank, chunk_id",
     "chunk_texts": "SELECT * FROM chunk_texts ORDER BY text_hash",
     "feedback_events": "SELECT * EXCLUDE (ordinal, ingest_id) FROM feedback_events ORDER BY event_key",
     "rejects": "SELECT file, line, reason, raw FROM rejects ORDER BY file, line",

@@ -73,7 +73,7 @@ def test_a_step_that_searches_without_a_retriever_hands_on_its_passages(tmp_path
     log = write_lines(tmp_path / "log", [{"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}])
     ingest([log], store=store, workers=1)
     assert rows(
-        store, "SELECT question, answer, chunk_id, doc_id FROM interactions JOIN retrieved USING (interaction_id)"
+        store, "SELECT question, answer, chunk_id, doc_id FROM interactions JOIN retrieved USING (number)"
     ) == [("where?", "there", "k1", "d")]
 
 

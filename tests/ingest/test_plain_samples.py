@@ -57,11 +57,11 @@ interactions:
 FIRST_US = 1_793_609_970_123_456
 CHUNKS = """
 SELECT r.chunk_id, r.doc_id, t.text, round(r.score, 6)
-FROM retrieved AS r JOIN chunk_texts AS t USING (text_hash) JOIN interactions AS i USING (interaction_id)
+FROM retrieved AS r JOIN chunk_texts AS t USING (text_hash) JOIN interactions AS i USING (number)
 ORDER BY i.asked_at, r.rank
 """
 SCORES = """
-SELECT chunk_id, round(score, 6) FROM retrieved JOIN interactions USING (interaction_id) ORDER BY asked_at, rank
+SELECT chunk_id, round(score, 6) FROM retrieved JOIN interactions USING (number) ORDER BY asked_at, rank
 """
 VOTES = "SELECT question, feedback, feedback_comment FROM interactions WHERE feedback IS NOT NULL ORDER BY feedback"
 SHAPES = {"one_row_per_chunk.csv": CHUNK_ROWS, "parallel_arrays.jsonl": ARRAYS, "chat_messages.jsonl": CHAT}

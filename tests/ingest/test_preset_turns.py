@@ -369,7 +369,7 @@ TOLD = """
 SELECT question, answer, session_id, user_id IS NOT NULL AND user_id <> $user, epoch_ms(asked_at) // 1000, feedback,
     model, input_tokens, output_tokens, latency_ms, cost, error,
     (SELECT list((chunk_id, text, round(score, 6)) ORDER BY rank) FROM retrieved JOIN chunk_texts USING (text_hash)
-     WHERE retrieved.interaction_id = interactions.interaction_id)
+     WHERE retrieved.number = interactions.number)
 FROM interactions ORDER BY asked_at, interaction_id
 """
 

@@ -32,7 +32,7 @@ SAMPLES = [
 ]
 COUNTS = """
 SELECT count(session_id), count(user_id), count(answer),
-    (SELECT count(DISTINCT interaction_id) FROM retrieved WHERE text_hash IS NOT NULL), count(feedback)
+    (SELECT count(DISTINCT number) FROM retrieved WHERE text_hash IS NOT NULL), count(feedback)
 FROM interactions
 """
 

@@ -171,7 +171,7 @@ def test_a_forgotten_user_is_gone_and_does_not_come_back(
     report = ingest([log], store=store, mapping=app_mapping, workers=1)
     assert report.interactions.forgotten == 3
     assert rows(store, "SELECT count(*) FROM interactions") == [(3,)]
-    assert rows(store, "SELECT count(DISTINCT interaction_id) FROM retrieved") == [(3,)]
+    assert rows(store, "SELECT count(DISTINCT number) FROM retrieved") == [(3,)]
     assert rows(store, "SELECT count(*) FROM chunk_texts") == [(3,)]
 
 

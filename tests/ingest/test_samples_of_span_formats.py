@@ -121,7 +121,8 @@ def loaded(files: list[Path], folder: Path) -> Loaded:
             for row in connection.execute("SELECT * FROM interactions").fetchall()
         ]
         passages = connection.execute(
-            "SELECT interaction_id, chunk_id, doc_id, text, score, id_origin FROM retrieved "
+            "SELECT interaction_id, chunk_id, doc_id, text, score, id_origin "
+            "FROM interactions JOIN retrieved USING (number) "
             "LEFT JOIN chunk_texts USING (text_hash) ORDER BY interaction_id, rank"
         ).fetchall()
     for row in rows:

@@ -187,7 +187,7 @@ def test_hashes_that_look_like_card_numbers_come_through_redaction_with_their_te
     )
     with store.unit() as connection:
         found = connection.execute(
-            "SELECT question, text, chunk_id FROM interactions JOIN retrieved USING (interaction_id) "
+            "SELECT question, text, chunk_id FROM interactions JOIN retrieved USING (number) "
             "LEFT JOIN chunk_texts USING (text_hash)"
         ).fetchall()
     ((question, stored, chunk_id),) = found
