@@ -72,9 +72,9 @@ def test_a_step_that_searches_without_a_retriever_hands_on_its_passages(tmp_path
     ]
     log = write_lines(tmp_path / "log", [{"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}])
     ingest([log], store=store, workers=1)
-    assert rows(
-        store, "SELECT question, answer, chunk_id, doc_id FROM interactions JOIN retrieved USING (number)"
-    ) == [("where?", "there", "k1", "d")]
+    assert rows(store, "SELECT question, answer, chunk_id, doc_id FROM interactions JOIN retrieved USING (number)") == [
+        ("where?", "there", "k1", "d")
+    ]
 
 
 def test_answers_of_a_haystack_answer_builder_are_read(tmp_path: Path, store: LogStore) -> None:

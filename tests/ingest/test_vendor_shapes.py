@@ -417,7 +417,5 @@ def test_spans_of_mlflow_are_read_without_the_info_of_their_trace(
     log = write_lines(tmp_path / "spans", spans if is_alone else [{"spans": spans}])
     store = LogStore(tmp_path / "logs.duckdb")
     assert ingest([log], store=store).files[0].format == "mlflow"
-    found = rows(
-        store, "SELECT question, answer, session_id, chunk_id FROM interactions JOIN retrieved USING (number)"
-    )
+    found = rows(store, "SELECT question, answer, session_id, chunk_id FROM interactions JOIN retrieved USING (number)")
     assert found == [("where?", "there", "s1", "k1")]
