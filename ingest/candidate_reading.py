@@ -22,7 +22,7 @@ FROM best ORDER BY priority DESC, interaction_id
 """
 
 
-def read_candidates(connection: duckdb.DuckDBPyConnection, shown: Mapping[object, Shown]) -> tuple[Candidate, ...]:
+def read_candidates(connection: duckdb.DuckDBPyConnection, shown: Mapping[int, Shown]) -> tuple[Candidate, ...]:
     """Return what stands in `best`, highest priority first, as it is shown; `best_hits` holds what was found in it."""
     hits = _hits(connection)
     rows = connection.execute(_CANDIDATES).fetchall()
@@ -50,8 +50,8 @@ def _candidate(row: tuple[Any, ...], hits: list[SignalHit], shown: Shown) -> Can
     )
 
 
-def _hits(connection: duckdb.DuckDBPyConnection) -> dict[object, list[SignalHit]]:
-    hits: dict[object, list[SignalHit]] = defaultdict(list)
+def _hits(connection: duckdb.DuckDBPyConnection) -> dict[int, list[SignalHit]]:
+    hits: dict[int, list[SignalHit]] = defaultdict(list)
     for line, signal, kind, score, reason, is_weak, evidence in connection.execute(_HITS).fetchall():
         hits[line].append(
             SignalHit(

@@ -17,6 +17,7 @@ from ingest.log_store import LogStore
 from ingest.mining_notes import cut_notes, log_notes, sample_notes
 from ingest.mining_said import say
 from ingest.mining_state import (
+    SHOWN_TABLES,
     choose_all_logs,
     choose_changed_logs,
     forget_findings,
@@ -27,12 +28,12 @@ from ingest.mining_state import (
 from ingest.mining_sums import rank_anew, sum_up, sum_up_anew, sum_up_changes
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.shortlist import shortlist, weights_select
-from ingest.shown_turns import manner_of_showing, show
+from ingest.shown_turns import show
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import Plan, find_hits, plan, shares_of
 
 MEMORY_LIMIT = "1200MB"
-MINING_VERSION = "7"
+MINING_VERSION = "8"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
 
 # Of what was retrieved only that is looked at which answers are compared with: the stage `compared` fills the table.
@@ -145,7 +146,7 @@ def _mine(
         "total": str(total),
         "languages": " ".join(languages),
         "weights": queue.model_dump_json(include={"weights"}),
-        "shown": manner_of_showing(connection, queue.context_turns),
+        "context": str(queue.context_turns),
     }
     _store_findings(connection, engine, what, before=before, state=state)
     connection.execute("CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks")
@@ -177,8 +178,8 @@ def _store_findings(
     """Keep what this run found; `before` is the state that an incremental run began with, empty for a full one."""
     replace_findings(connection, is_incremental=bool(before))
     if not before:
-        connection.execute("DELETE FROM mined_said")
-        connection.execute("DELETE FROM mined_shown")
+        for table in ("mined_said", *SHOWN_TABLES):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
         sum_up(connection, engine, what)
     elif _is_all_there(connection, before):
         sum_up_changes(connection, engine, what)
@@ -187,7 +188,7 @@ def _store_findings(
     else:
         forget_findings(connection)
         sum_up_anew(connection, engine, what)
-    if before and before["shown"] != state["shown"]:
+    if before and before["context"] != state["context"]:
         connection.execute("DELETE FROM mined_shown")
     write_state(connection, state)
 

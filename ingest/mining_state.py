@@ -101,9 +101,18 @@ _NEW = """
 CREATE OR REPLACE TEMP TABLE {table}_new AS
 SELECT {columns} FROM {table} WHERE line IN (SELECT line FROM logs WHERE is_settled)
 """
+_SHOWN_WITH_GONE = """
+DELETE FROM mined_shown
+WHERE line IN (SELECT line FROM mined_shown WHERE turn NOT IN (SELECT number FROM interactions))
+"""
 IS_LATE = f"signal IN ({', '.join(map(repr, LATE_SIGNALS))})"
 """Whether a hit is of a signal that reads what the others found."""
-FOUND_TABLES = ("mined_hits", "mined_needs", "mined_controls", "mined_open", "mined_ranks", "mined_said", "mined_shown")
+SHOWN_TABLES = ("mined_shown", "mined_turns", "mined_passages")
+"""The turns around the interactions of the queue, and what these retrieved."""
+FOUND_TABLES = (
+    *("mined_hits", "mined_needs", "mined_controls", "mined_open", "mined_ranks", "mined_said"),
+    *SHOWN_TABLES,
+)
 """What is kept of interactions, by their number as `line`."""
 _COLUMNS = {"hits": "line, signal, score, is_weak", "needs": "*", "controls": "*"}
 """What is found, each kept between runs in a table of the file named `mined_` before it."""
@@ -180,7 +189,8 @@ def _move(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 
 
 def forget_findings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop what was found in interactions that are no longer in the log."""
+    """Drop what was found in interactions that are no longer in the log, and sessions in which these were shown."""
+    connection.execute(_SHOWN_WITH_GONE)
     for table in FOUND_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE line NOT IN (SELECT number FROM interactions)")  # noqa: S608 - our own table names
 

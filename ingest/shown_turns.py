@@ -1,7 +1,9 @@
 """The sessions around the interactions of the queue, kept between runs, so that only new or changed ones are read."""
 
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 import duckdb
 from pydantic import TypeAdapter
@@ -11,14 +13,15 @@ from ingest.collecting import rare_collections
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import stage_sql
 
-_TURNS = TypeAdapter(tuple[CandidateTurn, ...])
+_TURNS = TypeAdapter(list[CandidateTurn])
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WHOLE_LOG = "interactions"
 
-# A chunk without a text of its own is shown as it stands in the corpus.
-_MANNER = (
-    "SELECT concat($context, ':', count(*), ':', coalesce(bit_xor(hash(chunk_id, text_hash)), 0)) FROM corpus_chunks"
-)
-_FORGET = "DELETE FROM mined_shown WHERE line NOT IN (SELECT line FROM best) OR line IN (SELECT line FROM {near})"
+_FORGET = """
+DELETE FROM mined_shown WHERE line NOT IN (SELECT line FROM best) OR line IN (SELECT line FROM {near});
+DELETE FROM mined_turns WHERE line NOT IN (SELECT turn FROM mined_shown);
+DELETE FROM mined_passages WHERE line NOT IN (SELECT line FROM mined_turns)
+"""
 _UNREAD = """
 CREATE OR REPLACE TEMP TABLE unread AS
 SELECT * FROM best WHERE line NOT IN (SELECT line FROM mined_shown) {where}
@@ -58,55 +61,39 @@ FROM members
 """
 _AROUND = """
 CREATE OR REPLACE TEMP TABLE around AS
-SELECT b.line AS candidate, coalesce(f.user_id, '') AS user_id, p.line, p.place
+SELECT b.line AS candidate, p.line, p.place
 FROM unread AS b
 JOIN session_turns AS f ON f.line = b.line AND f.source = b.source AND f.session_key = b.session_key
 JOIN session_turns AS p ON p.source = f.source AND p.session_key = f.session_key
 WHERE p.place BETWEEN f.place - $context AND f.place + $context
 """
-# Put together as JSON by the engine, which is what is kept: as objects on the way it would take three times as long.
 _KEEP = """
-INSERT INTO mined_shown
-WITH lines AS MATERIALIZED (SELECT DISTINCT line FROM around),
-found AS MATERIALIZED (
-    SELECT number, rank, chunk_id, doc_id, text_hash, score FROM retrieved WHERE number IN (SELECT line FROM lines)
-),
-chunks AS (
-    SELECT r.number, list({{
-        'chunk_id': r.chunk_id,
-        'doc_id': coalesce(r.doc_id, ''),
-        'text': coalesce(t.text, c.text, ''),
-        'score': CASE WHEN isfinite(r.score) THEN r.score END,
-        'rank': r.rank
-    }} ORDER BY r.rank) AS retrieved
-    FROM found AS r
-    LEFT JOIN chunk_texts AS t ON t.text_hash = r.text_hash
-    LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
-    GROUP BY r.number
-),
-turns AS (
-    SELECT i.number, CAST(to_json({{
-        'interaction_id': i.interaction_id,
-        'asked_at': concat(CAST(make_timestamp(epoch_us(i.asked_at)) AS VARCHAR), 'Z'),
-        'question': i.question,
-        'answer': coalesce(i.answer, ''),
-        'retrieved': coalesce(c.retrieved, []),
-        'feedback': i.feedback,
-        'feedback_comment': coalesce(i.feedback_comment, ''),
-        'model': coalesce(i.model, ''),
-        'prompt_version': coalesce(i.prompt_version, ''),
-        'latency_ms': CASE WHEN isfinite(i.latency_ms) THEN i.latency_ms END,
-        'cost': CASE WHEN isfinite(i.cost) THEN i.cost END,
-        'error': coalesce(i.error, ''),
-        'stream_cut': i.stream_cut
-    }}) AS VARCHAR) AS turn
-    FROM (SELECT * FROM {turns} WHERE number IN (SELECT line FROM lines)) AS i LEFT JOIN chunks AS c USING (number)
-)
-SELECT a.candidate, any_value(a.user_id), concat('[', string_agg(t.turn, ',' ORDER BY a.place), ']')
-FROM around AS a JOIN turns AS t ON t.number = a.line
-GROUP BY a.candidate
+INSERT INTO mined_shown SELECT candidate, place, line FROM around;
+CREATE OR REPLACE TEMP TABLE new_turns AS
+SELECT DISTINCT line FROM around WHERE line NOT IN (SELECT line FROM mined_turns);
+INSERT INTO mined_turns BY NAME
+SELECT number AS line, user_id, epoch_us(asked_at) AS asked_us, interaction_id, question,
+    coalesce(answer, '') AS answer, feedback, coalesce(feedback_comment, '') AS feedback_comment, coalesce(model, '') AS model,
+    coalesce(prompt_version, '') AS prompt_version, CASE WHEN isfinite(latency_ms) THEN latency_ms END AS latency_ms,
+    CASE WHEN isfinite(cost) THEN cost END AS cost, coalesce(error, '') AS error, stream_cut
+FROM {turns} WHERE number IN (SELECT line FROM new_turns);
+INSERT INTO mined_passages
+SELECT number, rank, passage, CASE WHEN isfinite(score) THEN score END
+FROM retrieved_passages WHERE number IN (SELECT line FROM new_turns)
 """
-_SHOWN = "SELECT line, user_id, turns FROM mined_shown WHERE line IN (SELECT line FROM best)"
+_FIELDS = (
+    *("interaction_id", "question", "answer", "feedback", "feedback_comment", "model", "prompt_version"),
+    *("latency_ms", "cost", "error", "stream_cut"),
+)
+_TURNS_KEPT = f"SELECT line, coalesce(user_id, ''), asked_us, {', '.join(_FIELDS)} FROM mined_turns"  # noqa: S608 - our own column names
+# A chunk without a text of its own is shown as it stands in the corpus.
+_PASSAGES = """
+SELECT p.passage, p.chunk_id, coalesce(p.doc_id, ''), coalesce(t.text, c.text, '')
+FROM passages AS p
+LEFT JOIN chunk_texts AS t ON t.text_hash = p.text_hash
+LEFT JOIN corpus_chunks AS c ON c.chunk_id = p.chunk_id
+WHERE p.passage IN (SELECT passage FROM mined_passages)
+"""
 
 
 class Shown(NamedTuple):
@@ -116,11 +103,6 @@ class Shown(NamedTuple):
     turns: tuple[CandidateTurn, ...]
 
 
-def manner_of_showing(connection: duckdb.DuckDBPyConnection, context: int) -> str:
-    """Return what the kept sessions depend on besides the log: how much is shown around a turn, and the corpus."""
-    return str(connection.execute(_MANNER, {"context": str(context)}).fetchall()[0][0])
-
-
 def show(
     connection: duckdb.DuckDBPyConnection,
     engine: SignalEngine,
@@ -128,10 +110,10 @@ def show(
     context: int,
     *,
     near: str = "",
-) -> dict[object, Shown]:
+) -> dict[int, Shown]:
     """Return by line what is shown of each interaction in `best`: up to `context` turns of its session on both sides.
 
-    Sessions are kept in `mined_shown` and read where they are not yet. `near` names a table of what changed, each
+    Turns are kept in `mined_shown` and read where they are not yet. `near` names a table of what changed, each
     session whole or not at all: an incremental run looks there first.
     """
     if near:
@@ -141,9 +123,35 @@ def show(
         connection.execute(_UNREAD.format(where=where))
         if connection.execute("SELECT count(*) FROM unread").fetchall()[0][0]:
             _read(connection, engine, values, context, table)
-    rows = connection.execute(_SHOWN).fetchall()
     with rare_collections():
-        return {line: Shown(user_id, _TURNS.validate_json(turns)) for line, user_id, turns in rows}
+        return _shown(connection)
+
+
+def _shown(connection: duckdb.DuckDBPyConnection) -> dict[int, Shown]:
+    """Put together what is kept; a turn that is shown with several interactions is one object."""
+    retrieved = _retrieved(connection)
+    users: dict[int, str] = {}
+    given: list[dict[str, Any]] = []
+    for line, user_id, asked_us, *values in connection.execute(_TURNS_KEPT).fetchall():
+        users[line] = user_id
+        asked_at = None if asked_us is None else _EPOCH + timedelta(microseconds=asked_us)
+        given.append({**dict(zip(_FIELDS, values, strict=True)), "asked_at": asked_at, "retrieved": retrieved[line]})
+    turns = dict(zip(users, _TURNS.validate_python(given), strict=True))
+    around: dict[int, list[CandidateTurn]] = defaultdict(list)
+    for line, turn in connection.execute("SELECT line, turn FROM mined_shown ORDER BY line, place").fetchall():
+        around[line].append(turns[turn])
+    return {line: Shown(users[line], tuple(some)) for line, some in around.items()}
+
+
+def _retrieved(connection: duckdb.DuckDBPyConnection) -> dict[int, list[dict[str, Any]]]:
+    """Return by line what each kept turn retrieved, in the order of the ranks."""
+    passages = {passage: chunk for passage, *chunk in connection.execute(_PASSAGES).fetchall()}
+    retrieved: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    kept = connection.execute("SELECT line, rank, passage, score FROM mined_passages ORDER BY line, rank").fetchall()
+    for line, rank, passage, score in kept:
+        chunk_id, doc_id, text = passages[passage]
+        retrieved[line].append({"chunk_id": chunk_id, "doc_id": doc_id, "text": text, "score": score, "rank": rank})
+    return retrieved
 
 
 def _read(

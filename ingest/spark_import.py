@@ -1,5 +1,6 @@
 """Bring what Spark mined back: the best candidates with their sessions, as if they had been mined here."""
 
+from importlib.resources import files
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from ingest.signals.pipeline import idle_gap_us
 from ingest.spark_engine import BEST, HITS, SESSIONS
 
 _PARTS = (BEST, HITS, SESSIONS)
+_SHOWN_TABLES = "0103_mining_shown.sql"
 _TABLES = f"""
 CREATE TEMP TABLE interactions AS SELECT * EXCLUDE (session_id) RENAME (session_key AS session_id),
     row_number() OVER () AS number
@@ -24,14 +26,14 @@ FROM read_parquet(getvariable('folder') || '/{BEST}/*.parquet') AS b JOIN intera
 CREATE TEMP TABLE best_hits AS SELECT h.* EXCLUDE (line), i.number AS line
 FROM read_parquet(getvariable('folder') || '/{HITS}/*.parquet') AS h
 JOIN interactions AS i ON i.interaction_id = h.line;
-CREATE TEMP TABLE retrieved AS
-SELECT number, chunk.rank AS rank, chunk.chunk_id AS chunk_id, chunk.doc_id AS doc_id, chunk.score AS score,
-    chunk.text AS text, md5(chunk.text) AS text_hash
+CREATE TEMP TABLE retrieved_passages AS
+SELECT number, chunk.rank AS rank, row_number() OVER () AS passage, chunk.score AS score, chunk
 FROM (SELECT number, unnest(retrieved) AS chunk FROM interactions);
-CREATE TEMP VIEW chunk_texts AS SELECT DISTINCT text_hash, text FROM retrieved WHERE text IS NOT NULL;
+CREATE TEMP VIEW passages AS
+SELECT passage, chunk.chunk_id AS chunk_id, chunk.doc_id AS doc_id, passage AS text_hash FROM retrieved_passages;
+CREATE TEMP VIEW chunk_texts AS SELECT passage AS text_hash, chunk.text AS text FROM retrieved_passages;
 CREATE TEMP TABLE corpus_chunks (chunk_id VARCHAR, text VARCHAR);
 CREATE TEMP TABLE giants (source VARCHAR, session_id VARCHAR, turns BIGINT, is_shared BOOLEAN);
-CREATE TEMP TABLE mined_shown (line BIGINT, user_id VARCHAR, turns VARCHAR);
 """  # noqa: S608 - our own names
 
 
@@ -49,6 +51,7 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET VARIABLE folder = ?", [str(folder)])
         connection.execute(_TABLES)
+        connection.execute((files("ingest") / "schema" / _SHOWN_TABLES).read_text(encoding="utf-8"))
         engine = DuckDBSignals(connection, signals)
         engine.keep("weights", weights_select(queue), {})
         shown = show(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue.context_turns)
