@@ -10,7 +10,6 @@ import pyarrow as pa
 from ingest.adapters import get_adapter
 from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, SpanAdapter, Trace
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
-from ingest.alike.reading import ALIKE_PART_BYTES, AlikeBlock, AlikeReader
 from ingest.columnar import Tables, as_tables, from_bytes, joined, table_bytes, table_of, to_bytes
 from ingest.privacy import Redactor
 from ingest.reading.blocks import CUT_OFF, PART_BYTES, LinePart, ReadBlock, content_of, line_pieces, read_part
@@ -21,11 +20,19 @@ from ingest.staging import StagedRows
 from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import put_together
 
+try:
+    from ingest.alike.reading import AlikeReader
+except ImportError:  # not compiled where it was installed: the readers below do the same, more slowly
+    AlikeReader = None  # type: ignore[assignment, misc] # as is asked below
+
 if TYPE_CHECKING:  # a worker process that reads spans does without, which spares it a third of its start
     from ingest.adapters.mapping import MappingReader
     from ingest.adapters.mapping_file import MappingFile
+    from ingest.alike.reading import AlikeBlock
 
 WORKERS = min(4, os.cpu_count() or 1)
+_ALIKE_PART_BYTES = 4 << 20
+"""How much of a file of spans is best read at a time: what it becomes should stay near the processor."""
 _MOST_REMEMBERED = 200_000
 """Hashes of texts that a reader remembers to have handed on."""
 
@@ -71,8 +78,9 @@ class RowReader:
         self._read_lines = self.adapter.read_lines if isinstance(self.adapter, LineAdapter) else None
         self._turn_source: str = getattr(self.adapter, "turn_source", "")
         self._assemble = self.adapter.assemble if isinstance(self.adapter, SpanAdapter) else None
-        self._alike = AlikeReader(way.adapter, self._turn_source, self.redactor) if self._read_lines else None
-        self.part_bytes = ALIKE_PART_BYTES if self._alike else PART_BYTES
+        reads_alike = self._read_lines is not None and AlikeReader is not None
+        self._alike = AlikeReader(way.adapter, self._turn_source, self.redactor) if reads_alike else None
+        self.part_bytes = _ALIKE_PART_BYTES if self._read_lines else PART_BYTES
         """How much of a file of lines is best read at a time."""
 
     def read(self, read: ReadBlock) -> StagedBlock:
@@ -93,7 +101,7 @@ class RowReader:
             renumber(rows, [number for number, _ in alike.left], alike.all_lines)
         return self._with_traces(self.redactor.rows(rows), usual, alike)
 
-    def _read_alike(self, part: LinePart, rows: StagedRows) -> tuple[LinePart, AlikeBlock | None]:
+    def _read_alike(self, part: LinePart, rows: StagedRows) -> tuple[LinePart, "AlikeBlock | None"]:
         """Read what can be read as columns, and return the part that is left."""
         if self._alike is None or part.layers.records or part.has_prefixes:
             return part, None
@@ -113,7 +121,7 @@ class RowReader:
         return read_usual_lines(piece, self._read_lines, rows, usual)
 
     def _with_traces(
-        self, rows: StagedRows, usual: list[Span] | None = None, alike: AlikeBlock | None = None
+        self, rows: StagedRows, usual: list[Span] | None = None, alike: "AlikeBlock | None" = None
     ) -> StagedBlock:
         if not rows.spans and not usual and alike is None:
             return self.as_block(rows)

@@ -57,9 +57,8 @@ def _each_once(spans: list[Span]) -> list[Span]:
     return sorted((span for _, span in kept.values()), key=_place)
 
 
-def packed(text: str) -> bytes:
+def packed(content: bytes) -> bytes:
     """Return the JSON text of spans in the form in which the store keeps it: a mark, its length, and LZ4."""
-    content = text.encode()
     squeezed: bytes = _codec.compress(content, asbytes=True)
     return _PACKED + len(content).to_bytes(4, "little") + squeezed
 
@@ -82,7 +81,7 @@ def written_spans(spans: Sequence[Span], adapter: str) -> bytes:
     """Return redacted spans in the form in which the store keeps them; they must be in order."""
     plain = [_plainly_written(span, adapter) for span in spans]
     if adapter.isalnum() and None not in plain:
-        return packed(f"[{','.join(plain)}]")  # type: ignore[arg-type] # mypy does not see the check
+        return packed(f"[{','.join(plain)}]".encode())  # type: ignore[arg-type] # mypy does not see the check
     return written([_staged(span, adapter) for span in spans])
 
 
@@ -102,7 +101,7 @@ def _staged(span: Span, adapter: str) -> StagedSpan:
 
 def written(spans: Sequence[StagedSpan]) -> bytes:
     """Return staged spans in the form in which the store keeps them."""
-    return packed(_text_of(spans))
+    return packed(_text_of(spans).encode())
 
 
 def _text_of(spans: Sequence[StagedSpan]) -> str:

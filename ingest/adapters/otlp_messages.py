@@ -105,22 +105,23 @@ _NO_STATUS = _Status()
 def spans_of(line: bytes) -> Iterator[tuple[UsualSpan, dict[str, Any]]]:
     """Yield the spans of a message with the attributes of their resource; raises one of UNUSUAL_ERRORS."""
     for resource_spans in _decode(line).resource_spans:
-        resource = _resource_of(bytes(resource_spans.resource))
+        resource = resource_of_text(bytes(resource_spans.resource))
         for scope in resource_spans.scope_spans:
-            _parsed(bytes(scope.scope))
+            scope_of_text(bytes(scope.scope))
             for span in scope.spans:
                 yield span, resource
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: bytes) -> Any:
+def scope_of_text(text: bytes) -> Any:
     """Parse what is passed over, so that its faults are found all the same; it is the same in line after line."""
     return orjson.loads(text)
 
 
 @lru_cache(maxsize=256)
-def _resource_of(text: bytes) -> dict[str, Any]:
-    return resource_of({"resource": _parsed(text)})
+def resource_of_text(text: bytes) -> dict[str, Any]:
+    """Return the attributes of a resource, the same object for the same text; raises one of UNUSUAL_ERRORS."""
+    return resource_of({"resource": orjson.loads(text)})
 
 
 def raw_span(span: UsualSpan, resource: dict[str, Any]) -> RawSpan:

@@ -1,23 +1,21 @@
-"""Takes the values of spans that are written alike out of their block, as Arrow columns."""
+"""Reads the values of spans that are written alike as columns of texts, which stay where they stand until the end."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ingest.alike.quotes import Array, Ints, QuotedBlock
-from ingest.alike.templates import NumberPlace
+from ingest.alike.blocks import Array, Block, Ints, Slices
+from ingest.compiled.spans import ESCAPED_TEXT, Known
 from ingest.traces.dialects.values import name_in
-from ingest.traces.texts import SPACES, UNPLAIN_STARTS
+from ingest.traces.texts import PRINTED_STARTS, SPACES, UNPLAIN_STARTS
 
 _encode_lines = msgspec.json.Encoder().encode_lines
 _decode_texts = msgspec.json.Decoder(list[str]).decode
-_decode_numbers = msgspec.json.Decoder(list[float]).decode
-_decode_counts = msgspec.json.Decoder(list[int]).decode
-_EXACT = 1 << 53
+_NEWLINE = 10
 UNREADABLE = (msgspec.DecodeError, msgspec.EncodeError, UnicodeError, pa.ArrowException, OverflowError, ValueError)
 """Raised for values that are not as they should be: their lines are left to the other readers."""
 
@@ -33,51 +31,62 @@ _LETTERS = frozenset(start for start in UNPLAIN_STARTS if start.isalpha())
 _DOUBTFUL_STARTS = _marks({*UNPLAIN_STARTS, "\\"} - _LETTERS, 0)
 _LETTER_STARTS = _marks(_LETTERS, 0)
 _DOUBTFUL_ENDS = _marks(SPACES, -1)
+_PRINTED = tuple(start.encode() for start in PRINTED_STARTS)
+_PRINTED_STARTS = _marks(PRINTED_STARTS, 0)
 _LONGEST_WORD = 40
 """More than any word that stands for nothing has."""
 
 
-class Column:
-    """Values, null where there is none, and how each is written in JSON, without quotes."""
+class Column(NamedTuple):
+    """Texts of one place of many spans, and how each is written in JSON, without quotes."""
 
-    def __init__(self, values: Array, written: Array, changed: Ints | None = None) -> None:
-        """Take how values are written, all but those that are `changed`."""
-        self.values = values
-        self._written, self._changed = written, changed
-
-    @property
-    def nulls(self) -> int:
-        """How many values there are not."""
-        return int(self.values.null_count)
+    block: Block
+    values: Slices
+    written: Slices
 
     @property
-    def written(self) -> Array:
-        """How the values are written, null where there is none."""
-        if self._changed is not None:
-            mask = pa.array(self._changed)
-            texts = self.values.filter(mask).to_pylist()
-            lines = _encode_lines([text or "" for text in texts]).decode().split("\n")
-            shown = [None if text is None else line[1:-1] for text, line in zip(texts, lines, strict=False)]
-            self._written = pc.replace_with_mask(self._written, mask, pa.array(shown, pa.string()))
-            self._changed = None
-        return self._written
+    def has_gaps(self) -> bool:
+        """Whether a text is missing."""
+        return bool((self.values.lengths < 0).any())
 
     def known(self) -> Ints:
-        """Return where there are values."""
-        return self.values.is_valid().to_numpy(zero_copy_only=False)
+        """Return where there are texts."""
+        return self.values.known()
+
+    def array(self) -> Array:
+        """Return the texts as an Arrow array."""
+        return self.block.array(self.values)
 
     def with_texts(self, rows: Ints, texts: Sequence[str | None]) -> "Column":
         """Return the column with other texts in some rows, given as a mask."""
-        values = pc.replace_with_mask(self.values, pa.array(rows), pa.array(texts, pa.string()))
-        return Column(values, self._written, rows if self._changed is None else self._changed | rows)
+        shown = _encode_lines([text or "" for text in texts]).split(b"\n")
+        written = [None if text is None else line[1:-1] for text, line in zip(texts, shown, strict=False)]
+        encoded = [None if text is None else text.encode() for text in texts]
+        values, spelled = (
+            _replaced(old, rows, self.block.add(new)) for old, new in ((self.values, encoded), (self.written, written))
+        )
+        return Column(self.block, values, spelled)
 
-    def slice(self, start: int, size: int) -> "Column":
-        """Return some of the values."""
-        return Column(self.values.slice(start, size), self.written.slice(start, size))
+    def take(self, rows: Any) -> "Column":
+        """Return some of the texts."""
+        return Column(self.block, self.values.take(rows), self.written.take(rows))
 
     def or_else(self, other: "Column") -> "Column":
-        """Return the column with the values of another one in its gaps."""
-        return Column(pc.coalesce(self.values, other.values), pc.coalesce(self.written, other.written))
+        """Return the column with the texts of another one in its gaps."""
+        return Column(self.block, self.values.or_else(other.values), self.written.or_else(other.written))
+
+
+def _replaced(old: Slices, rows: Ints, new: Slices) -> Slices:
+    starts, lengths = old.starts.copy(), old.lengths.copy()
+    starts[rows], lengths[rows] = new
+    return Slices(starts, lengths)
+
+
+class Numbers(NamedTuple):
+    """Numbers of one place of many spans, and how each is written in JSON."""
+
+    values: Ints
+    written: Slices
 
 
 ReadText = Callable[[str], str | None]
@@ -86,33 +95,37 @@ ReadText = Callable[[str], str | None]
 class Strings:
     """The strings of some spans at one place."""
 
-    def __init__(self, block: QuotedBlock, strings: Ints) -> None:
-        """Take the places of the strings in the block; raises one of UNREADABLE."""
-        self.size = len(strings)
-        self._block, self._places = block, 2 * strings
-        found = block.strings.take(pa.array(self._places))
-        self.column = Column(found, found)
-        self._escaped = block.has_escape[strings]
-        if self._escaped.any():
-            self._replace(self._escaped, unescaped(found.filter(pa.array(self._escaped)).to_pylist()))
+    def __init__(self, block: Block, rows: Ints) -> None:
+        """Take the places of the values in the block; raises one of UNREADABLE."""
+        self._block = block
+        self._raw = found = slices_at(block, rows)
+        self.column = Column(block, found, found)
+        self.escaped = block.values[rows, 4] == ESCAPED_TEXT
+        if self.escaped.any():
+            self._replace(self.escaped, unescaped(block.strings(found.take(self.escaped))))
 
     def _replace(self, rows: Ints, texts: Sequence[str | None]) -> None:
         self.column = self.column.with_texts(rows, texts)
 
     def _is_doubtful(self) -> Ints:
-        """Return which texts may be blank, hide their content, or be JSON."""
-        block, opens, closes = self._block, self._block.quotes[self._places], self._block.quotes[self._places + 1]
-        starts = block.data[opens + 1]
-        may_be_word = _LETTER_STARTS[starts] & ((closes - opens < _LONGEST_WORD) | self._is_odd_end())
-        return _DOUBTFUL_STARTS[starts] | may_be_word | (closes - opens == 1)
+        """Return which texts may be blank, hide their content, or be JSON or the print of a message."""
+        starts = self._block.data[self._raw.starts]
+        may_be_word = _LETTER_STARTS[starts] & ((self._raw.lengths < _LONGEST_WORD) | self._is_odd_end())
+        doubtful = _DOUBTFUL_STARTS[starts] | may_be_word | self._is_blank()
+        for row in np.flatnonzero(_PRINTED_STARTS[starts]).tolist():
+            first = int(self._raw.starts[row])
+            doubtful[row] |= self._block.texts.content.startswith(_PRINTED, first)
+        return doubtful
+
+    def _is_blank(self) -> Ints:
+        return self._raw.lengths == 0
 
     def _is_odd_end(self) -> Ints:
-        return _DOUBTFUL_ENDS[self._block.data[self._block.quotes[self._places + 1] - 1]]
+        return _DOUBTFUL_ENDS[self._block.data[self._raw.starts + self._raw.lengths - 1]]
 
     def plain(self) -> Column:
         """Return the texts as they are, blank ones as none."""
-        is_blank = self._block.quotes[self._places + 1] - self._block.quotes[self._places] == 1
-        return self._read(is_blank, lambda text: text or None)
+        return self._read(self._is_blank(), lambda text: text or None)
 
     def said(self, read: ReadText) -> Column:
         """Return the texts; `read` reads those that may be blank, hide their content, or be JSON."""
@@ -120,14 +133,18 @@ class Strings:
 
     def names(self) -> Column:
         """Return what the texts name."""
-        doubtful = self._is_doubtful() | self._is_odd_end() | self._escaped
+        doubtful = self._is_doubtful() | self._is_odd_end() | self.escaped
         return self._read(doubtful, lambda text: name_in({"": text}, ("",)))
 
     def _read(self, doubtful: Ints, read: ReadText) -> Column:
         if doubtful.any():
-            texts = self.column.values.filter(pa.array(doubtful)).to_pylist()
-            self._replace(doubtful, list(map(read, texts)))
+            self._replace(doubtful, list(map(read, self._block.strings(self.column.values.take(doubtful)))))
         return self.column
+
+
+def slices_at(block: Block, rows: Ints) -> Slices:
+    """Return where the values of some attributes stand."""
+    return Slices(block.values[rows, 2], block.values[rows, 3])
 
 
 def unescaped(strings: Sequence[str]) -> list[str]:
@@ -135,43 +152,51 @@ def unescaped(strings: Sequence[str]) -> list[str]:
     return _decode_texts("".join(['["', '","'.join(strings), '"]']).encode()) if strings else []
 
 
-def counts(block: QuotedBlock, strings: Ints) -> Column:
-    """Return whole numbers that stand in strings; raises one of UNREADABLE."""
-    return _as_counts(block.strings.take(pa.array(2 * strings)).cast(pa.int64()))
+def counts(block: Block, rows: Ints) -> Numbers:
+    """Return whole numbers; raises one of UNREADABLE."""
+    written = slices_at(block, rows)
+    values = np.empty(len(rows), np.int64)
+    block.texts.counts(*written, values)
+    return Numbers(values, written)
 
 
-def plain_counts(block: QuotedBlock, firsts: Ints, place: NumberPlace) -> Column:
-    """Return whole numbers that stand for themselves; raises one of UNREADABLE."""
-    return _as_counts(pa.array(_decode_counts(b"[%b]" % _listed(block, firsts, place)), pa.int64()))
+def decimals(block: Block, rows: Ints) -> Numbers:
+    """Return numbers; raises one of UNREADABLE."""
+    values = np.empty(len(rows), np.float64)
+    block.texts.decimals(*slices_at(block, rows), values)
+    shown = _encode_lines(values.tolist())
+    ends = np.flatnonzero(np.frombuffer(shown, np.uint8) == _NEWLINE)[: len(rows)]
+    starts = np.append(0, ends + 1)[: len(rows)]
+    return Numbers(values, Slices(block.texts.add(shown) + starts, ends - starts))
 
 
-def _as_counts(values: Array) -> Column:
-    span = pc.min_max(values).as_py()
-    if span["min"] <= -_EXACT or span["max"] >= _EXACT:
-        raise ValueError("not exact")
-    return Column(values, values.cast(pa.string()))
+class Told(NamedTuple):
+    """What each text of a column tells, found out once for texts that are the same."""
+
+    places: Ints
+    """Which of the distinct ones it is; -1 for a text that is missing."""
+    distinct: list[Any]
+
+    def slices(self, block: Block, texts: list[bytes | None]) -> Slices:
+        """Return for each row one of the texts, of which there is one for each of the distinct."""
+        if not texts:
+            return Slices(self.places, self.places)
+        found = block.add(texts).take(self.places)
+        return Slices(found.starts, np.where(self.places < 0, -1, found.lengths))
 
 
-def numbers(block: QuotedBlock, firsts: Ints, places: Sequence[NumberPlace]) -> Column:
-    """Return the numbers at one place after the other; raises one of UNREADABLE."""
-    found = _decode_numbers(b"[%b]" % b",".join([_listed(block, firsts, place) for place in places]))
-    if len(found) != len(firsts) * len(places):
-        raise ValueError("more numbers than places")
-    return Column(pa.array(found, pa.float64()), pa.array(_encode_lines(found).decode().split("\n")[: len(found)]))
+def told(known: Known, block: Block, found: Slices) -> Told:
+    """Return what is known of texts."""
+    everywhere = np.empty(len(found.starts), np.int64)
+    known.places_of(block.texts, *found, everywhere)
+    distinct, places = np.unique(everywhere, return_inverse=True)
+    missing = int(len(distinct) > 0 and distinct[0] < 0)
+    return Told(places.reshape(-1) - missing, [known.found[at] for at in distinct[missing:].tolist()])
 
 
-def _listed(block: QuotedBlock, firsts: Ints, place: NumberPlace) -> bytes:
-    starts = (block.quotes[firsts + place.quote] + place.before).tolist()
-    ends = (block.quotes[firsts + place.quote + 1] - place.after).tolist()
-    content = block.content
-    return b",".join([content[start:end] for start, end in zip(starts, ends, strict=True)])
-
-
-def first_known(columns: Sequence[Array]) -> Array | None:
-    """Return of each row the first value that there is; None without columns."""
-    found: Array | None = None
-    for column in columns:
-        found = column if found is None else pc.coalesce(found, column)
-        if not found.null_count:
-            break
-    return found
+def first_known(columns: Iterable[Slices]) -> Slices | None:
+    """Return of each row the first text that there is; None without columns."""
+    listed = list(columns)
+    return (
+        reduce(lambda found, other: found if found.known().all() else found.or_else(other), listed) if listed else None
+    )

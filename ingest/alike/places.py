@@ -1,94 +1,132 @@
 """What the spans at one place of many traces say, in OpenInference attributes, column by column."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ingest.alike.columns import Column, Strings, counts, numbers, plain_counts, unescaped
-from ingest.alike.quotes import Array, Ints, QuotedBlock
+from evalsets.chunks import chunk_text_hash
+from ingest.alike.blocks import Block, Ints, Slices
+from ingest.alike.columns import Column, Numbers, Strings, counts, decimals, slices_at, told, unescaped
 from ingest.alike.templates import Template
+from ingest.compiled.spans import Known
 from ingest.traces.dialects import openinference as full
 from ingest.traces.dialects.openinference_shapes import Document, Message
 from ingest.traces.dialects.values import NO_MODELS, object_in
 from ingest.traces.documents import document_id
-from ingest.traces.facts import hash_of
 from ingest.traces.texts import answer_in, question_in, said
 
 _encode = msgspec.json.Encoder().encode
 _REPLYING = frozenset({"assistant", None})
-_KINDS = {
-    spelled: kind for kind in ("chain", "agent", "llm", "retriever", "embedding") for spelled in (kind, kind.upper())
-}
 _MOST_TEXTS = 1 << 14
-_NO_TIME = 10**18
-_NO_TEXT = hash_of("")
-_NO_MODELS = pa.array(list(NO_MODELS))
+_MOST_PASSAGES = 100_000
+_ID_DIGITS, _TIME_DIGITS = 16, 19
+_IDS = {"trace_id": (10, 32), "span_id": (11, _ID_DIGITS)}
+"""Where the scanner says that an id stands, and how long ids are."""
 
 
 class Chunks(NamedTuple):
-    """The passages at one place of the lists of many spans."""
+    """The passages of many spans: the first ones of all, then the second ones of all, and so on."""
 
-    rank: int
+    ranks: list[int]
     ids: Column
     docs: Column
-    scores: Column
-    hashes: Array
+    scores: Numbers
+    hashes: Slices
+
+    def places_of(self, at: int) -> slice:
+        """Return where those of one rank stand."""
+        size = len(self.hashes.starts) // len(self.ranks)
+        return slice(at * size, (at + 1) * size)
+
+    def order(self) -> Ints:
+        """Return the places of all passages of the first span, then of the second, and so on."""
+        return np.arange(len(self.hashes.starts)).reshape(len(self.ranks), -1).T.ravel()
+
+
+class Memory:
+    """What was found out about texts that come again and again."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.documents = Known(_document_of, _MOST_TEXTS)
+        self.hashes = Known(self._hash_of, _MOST_PASSAGES)
+        self._met: dict[str, str] = {}
+
+    def _hash_of(self, passage: bytes) -> bytes:
+        text = passage.decode()
+        found = chunk_text_hash(text)
+        self._met[found] = text
+        return found.encode()
+
+    def take_passages(self) -> dict[str, str]:
+        """Return the passages that are new since the last time, by their hash."""
+        met, self._met = self._met, {}
+        return met
 
 
 class Place:
     """The spans at one place of many traces."""
 
-    def __init__(self, block: QuotedBlock, template: Template, firsts: Ints, resource: dict[str, Any]) -> None:
-        """Read spans by the places of their first quotes; raises one of UNREADABLE."""
-        self._block, self._template, self._firsts = block, template, firsts
-        self.size = len(firsts)
-        self.kind = kind_of(template) or ""
+    def __init__(self, block: Block, template: Template, spans: Ints, resource: dict[str, Any], memory: Memory) -> None:
+        """Read spans by their places in the block; raises one of UNREADABLE."""
+        self.block, self._template, self._memory = block, template, memory
+        self._spans = np.ascontiguousarray(block.spans[spans].T)
+        self._firsts = self._spans[2]
+        self.size = len(spans)
+        self.kind = template.kind
         self.odd: Ints = np.zeros(self.size, bool)
         """Which spans say what only the full reader understands."""
         self.metadata = full.with_tags({}, None, resource)
-        self.chunks: list[Chunks] = []
-        self.texts: dict[str, str] = {}
-        """Passages by their hash."""
-        self.started = self._times("start_time_unix_nano")
-        self.ended = self._times("end_time_unix_nano") if "end_time_unix_nano" in template.fields else None
-        self.fields: dict[str, Column] = {}
+        self.chunks: Chunks | None = None
+        self.started, self.start_digits = self._spans[8], self._digits(13)
+        self.ended = self._spans[9] if template.has_end else None
+        self.end_digits = self._digits(14) if template.has_end else self.start_digits
+        self.fields: dict[str, Column | Numbers] = {}
         shape = template.shape
         self._add("session_id", self._names(shape.session))
         self._add("prompt_version", self._names(shape.version))
-        user = self._names(shape.user)
-        self.users = user.values if user is not None else None
-        if "name" in template.fields:
-            self._add("name", self._strings(template.fields["name"]).plain())
+        self.users = self._names(shape.user)
+        self._add("name", self._name())
         _READERS[self.kind](self)
 
     def _add(self, name: str, column: Column | None) -> None:
-        if column is not None and column.nulls < self.size:
+        if column is not None and column.known().any():
             self.fields[name] = column
 
-    def ids(self, name: str) -> Array | None:
-        """Return ids as they are written; None when spans have none."""
-        at = self._template.fields.get(name)
-        return None if at is None else self._written(at)
+    def _digits(self, at: int) -> Slices:
+        return self._texts(at, _TIME_DIGITS)
 
-    def _times(self, name: str) -> Ints:
-        found = self._written(self._template.fields[name]).cast(pa.int64()).to_numpy()
-        if found.min() < _NO_TIME:  # not nanoseconds, of 19 digits
-            raise ValueError("no time")
-        return found
+    def _name(self) -> Column | None:
+        """Return the names, which may be any texts; blank ones are none."""
+        if not self._template.has_name:
+            return None
+        starts, lengths = self._spans[15], self._spans[16]
+        raw = Slices(starts, np.where(lengths == 0, -1, lengths))
+        column = Column(self.block, raw, raw)
+        escaped = self._spans[17] != 0
+        return column.with_texts(escaped, unescaped(self.block.strings(raw.take(escaped)))) if escaped.any() else column
 
-    def _written(self, at: int) -> Array:
-        return self._block.strings.take(pa.array(self._firsts + 2 * at))
+    def text(self, name: str) -> Column | None:
+        """Return a field that is text; None when no span has it."""
+        found = self.fields.get(name)
+        return found if isinstance(found, Column) else None
 
-    def _strings(self, at: int) -> Strings:
-        return Strings(self._block, self._firsts // 2 + at)
+    def ids(self, name: str) -> Slices:
+        """Return the `trace_id` or `span_id` of all spans as they are written."""
+        return self._texts(*_IDS[name])
+
+    @property
+    def parents(self) -> Slices | None:
+        """The ids of the spans above; None when these are roots."""
+        return self._texts(12, _ID_DIGITS) if self._template.has_parent else None
+
+    def _texts(self, at: int, length: int) -> Slices:
+        return Slices(self._spans[at], np.full(self.size, length))
 
     def _attribute(self, place: int) -> Strings | None:
-        return self._strings(self._template.texts[place]) if place >= 0 else None
+        return Strings(self.block, self._firsts + place) if place >= 0 else None
 
     def _names(self, place: int) -> Column | None:
         found = self._attribute(place)
@@ -134,16 +172,14 @@ class Place:
         self._add("answer", answer)
         self._add("model", self._model())
         for name, place in (("input_tokens", shape.tokens_in), ("output_tokens", shape.tokens_out)):
-            if place in self._template.counts:
-                self._add(name, counts(self._block, self._firsts // 2 + self._template.counts[place]))
-            elif place >= 0:
-                self._add(name, plain_counts(self._block, self._firsts, self._template.numbers[place]))
+            if place >= 0:
+                self.fields[name] = counts(self.block, self._firsts + place)
         if shape.cost >= 0:
-            self._add("cost", numbers(self._block, self._firsts, [self._template.numbers[shape.cost]]))
+            self.fields["cost"] = decimals(self.block, self._firsts + shape.cost)
 
     def _has_gaps(self, replies: list[Message]) -> bool:
         found = self._message(replies[:1], _REPLYING)
-        return found is None or bool(found.nulls)
+        return found is None or found.has_gaps
 
     def _model(self) -> Column | None:
         shape = self._template.shape
@@ -153,7 +189,10 @@ class Place:
         found = columns[0]
         if len(columns) > 1:
             self.odd |= ~found.known()
-        unnamed = pc.is_in(found.values, _NO_MODELS).to_numpy(zero_copy_only=False)
+        may_be = np.flatnonzero(np.isin(found.values.lengths, list(map(len, NO_MODELS))))
+        texts = self.block.strings(found.values.take(may_be))
+        unnamed = np.zeros(self.size, bool)
+        unnamed[may_be] = [text in NO_MODELS for text in texts]
         return found.with_texts(unnamed, [None] * int(unnamed.sum())) if unnamed.any() else found
 
     def read_retriever(self) -> None:
@@ -162,38 +201,31 @@ class Place:
         documents = self._template.shape.documents
         if not documents:
             raise ValueError("passages of another form")
-        self.chunks = list(self._chunks_of(documents))
-        ids = [chunks.ids.values for chunks in self.chunks]
-        for at, one in enumerate(ids):
-            for other in ids[at + 1 :]:
-                self.odd |= pc.equal(one, other).fill_null(fill_value=True).to_numpy(zero_copy_only=False)
+        self.chunks = chunks = self._chunks_of(documents)
+        for at in range(len(documents)):
+            one = chunks.ids.values.take(chunks.places_of(at))
+            for other in range(at + 1, len(documents)):
+                self.odd |= self.block.equal(one, chunks.ids.values.take(chunks.places_of(other)))
 
-    def _chunks_of(self, documents: list[Document]) -> Iterable[Chunks]:
-        """Yield the passages of all spans by their places, which are read one after the other at a time."""
-        ids = self._of_all([document.chunk_id for document in documents]).names()
-        contents = self._of_all([document.content for document in documents]).said(lambda text: said(text) or None)
-        written = [self._written(self._template.texts[document.metadata]) for document in documents]
-        known = list(map(_document_of, pa.concat_arrays(written).to_pylist()))
-        docs = Column(*(pa.array([entry[at] for entry in known], pa.string()) for at in (1, 2)))
-        are_whole = np.array([entry.is_stated for entry in known]) & ids.known() & contents.known()
+    def _chunks_of(self, documents: list[Document]) -> Chunks:
+        """Return the passages of all spans by their places, which are read one after the other at a time."""
+        block, memory = self.block, self._memory
+        ids = Strings(block, self._rows([document.chunk_id for document in documents])).names()
+        found = Strings(block, self._rows([document.content for document in documents]))
+        contents = found.said(lambda text: said(text) or None)
+        stated = told(memory.documents, block, slices_at(block, self._rows([one.metadata for one in documents])))
+        docs = Column(block, *(stated.slices(block, [entry[at] for entry in stated.distinct]) for at in (1, 2)))
+        is_stated = np.array([entry.is_stated for entry in stated.distinct], bool)[stated.places]
+        are_whole = is_stated & ids.known() & contents.known()
         self.odd |= ~are_whole.reshape(len(documents), self.size).all(axis=0)
-        found = contents.values.to_pylist()
-        if contents.nulls:
-            found = ["" if text is None else text for text in found]
-        hashes = list(map(hash_of, found))
-        self.texts.update(zip(hashes, found, strict=True))
-        self.texts.pop(_NO_TEXT, None)
-        places = [self._template.numbers[document.score] for document in documents]
-        scores, hashed = numbers(self._block, self._firsts, places), pa.array(hashes, pa.string())
-        for at, document in enumerate(documents):
-            some = at * self.size, self.size
-            named, stated, scored = (column.slice(*some) for column in (ids, docs, scores))
-            yield Chunks(document.rank, named, stated, scored, hashed.slice(*some))
+        hashed = told(memory.hashes, block, contents.values)
+        scores = decimals(block, self._rows([document.score for document in documents]))
+        ranks = [document.rank for document in documents]
+        return Chunks(ranks, ids, docs, scores, hashed.slices(block, hashed.distinct))
 
-    def _of_all(self, attributes: list[int]) -> Strings:
-        """Return the strings of several attributes, those of one after those of the other."""
-        places = [self._firsts // 2 + self._template.texts[attribute] for attribute in attributes]
-        return Strings(self._block, np.concatenate(places))
+    def _rows(self, attributes: list[int]) -> Ints:
+        """Return the places of several attributes, those of one after those of the other."""
+        return np.concatenate([self._firsts + attribute for attribute in attributes])
 
     def read_step(self) -> None:
         """Read the question and the answer of a step."""
@@ -202,14 +234,14 @@ class Place:
             raise ValueError("passages on a step")
         self._add("question", self._asked())
         self._add("answer", self._answered())
-        if self.kind == "chain" and "name" in self.fields:
-            named = self.fields["name"].values.dictionary_encode()
-            if any(map(full.is_postprocessor, named.dictionary.to_pylist())):
+        if self.kind == "chain" and (named := self.text("name")) is not None:
+            names = set(self.block.texts.listed(*named.values)) - {None}
+            if any(full.is_postprocessor(name.decode()) for name in names if name):
                 raise ValueError("a step that chooses among passages")
-        if (output := self._attribute(shape.output)) is not None:
-            texts = output.column.values
-            for mark in full.DOCUMENT_MARKS:
-                self.odd |= pc.match_substring(texts, mark).to_numpy(zero_copy_only=False)
+        if (output := self._attribute(shape.output)) is not None:  # only quotes that are escaped stand in a text
+            rows = np.flatnonzero(output.escaped)
+            texts = self.block.strings(output.column.values.take(rows))
+            self.odd[rows] |= np.array([any(mark in text for mark in full.DOCUMENT_MARKS) for text in texts], bool)
 
     def read_nothing(self) -> None:
         """Read nothing: an embedding says nothing of the turn."""
@@ -220,8 +252,8 @@ class Place:
             return None
         silent = np.ones(self.size, bool)
         for name in ("question", "answer"):
-            if name in self.fields:
-                silent &= ~self.fields[name].known()
+            if (column := self.text(name)) is not None:
+                silent &= ~column.known()
         return silent if silent.any() else None
 
 
@@ -234,15 +266,9 @@ _READERS = {
 }
 
 
-def kind_of(template: Template) -> str | None:
-    """Return what spans of a template are; None for kinds that are not read as columns."""
-    kind = _KINDS.get(template.kind)
-    return None if kind == "llm" and template.shape.builds_prompt else kind
-
-
 def _filled(column: Column | None, others: Any) -> Column | None:
     """Return a column, and in its gaps the values of another one."""
-    if column is not None and not column.nulls:
+    if column is not None and not column.has_gaps:
         return column
     other: Column | None = others()
     if column is None or other is None:
@@ -252,14 +278,15 @@ def _filled(column: Column | None, others: Any) -> Column | None:
 
 class _KnownDocument(NamedTuple):
     is_stated: bool
-    doc_id: str | None
-    written: str | None
+    doc_id: bytes | None
+    written: bytes | None
     """The id as it stands in JSON."""
 
 
-@lru_cache(maxsize=_MOST_TEXTS)
-def _document_of(metadata: str) -> _KnownDocument:
+def _document_of(metadata: bytes) -> _KnownDocument:
     """Return the document that metadata names, from the metadata as it is written."""
-    found = object_in(unescaped([metadata])[0])
+    found = object_in(unescaped([metadata.decode()])[0])
     doc_id = document_id(found)
-    return _KnownDocument(bool(found), doc_id, None if doc_id is None else _encode(doc_id).decode()[1:-1])
+    if doc_id is None:
+        return _KnownDocument(bool(found), None, None)
+    return _KnownDocument(bool(found), doc_id.encode(), _encode(doc_id)[1:-1])

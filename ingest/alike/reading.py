@@ -1,27 +1,24 @@
 """Reads a block of OTLP lines: the traces that are written alike as columns, and which lines are left."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
-from ingest.alike.columns import UNREADABLE, unescaped
-from ingest.alike.places import Place, kind_of
-from ingest.alike.quotes import Ints, QuotedBlock, quoted
-from ingest.alike.spans import FoundSpans, SpanFinder
+from ingest.alike.blocks import Block, BlockReader, Ints
+from ingest.alike.columns import UNREADABLE
+from ingest.alike.places import Memory, Place
 from ingest.alike.traces import AlikeTraces, traces_of
 from ingest.alike.turns import MadeBy, Turns, turns_of
 from ingest.columnar import Tables, joined, without
 from ingest.span_privacy import SpanRedactor
-from ingest.span_staging import trace_table
+from ingest.span_staging import TRACE_SCHEMA
 from ingest.trace_rows import packed
 from ingest.traces.dialects.openinference import offline
 from ingest.traces.plain_forms import Place as FormPlace
 from ingest.traces.plain_forms import form_of_places
-
-ALIKE_PART_BYTES = 4 << 20
-"""How much is best read at a time: every step has a price, and what it works on should stay near the processor."""
 
 _MOST_IN_VAIN = 4
 
@@ -32,7 +29,7 @@ class AlikeBlock(NamedTuple):
     made: Tables
     traces: pa.Table
     texts: dict[str, str]
-    """Passages by their hash, not redacted."""
+    """Passages by their hash, not redacted: those that were not met before."""
     lines: int
     """How many lines were read."""
     all_lines: int
@@ -47,7 +44,7 @@ class AlikeReader:
     def __init__(self, adapter: str, source: str, redactor: SpanRedactor) -> None:
         """Make interactions of `source` from spans that `adapter` would read."""
         self._made_by, self._redactor = MadeBy(adapter, source, redactor), redactor
-        self._finder = SpanFinder()
+        self._blocks, self._memory = BlockReader(), Memory()
         self._in_vain = 0
         """How many more blocks gave nothing than gave something."""
 
@@ -63,101 +60,84 @@ class AlikeReader:
         return found
 
     def _read(self, content: bytes) -> AlikeBlock | None:
-        block = quoted(content)
-        if block is None or not _has_good_escapes(block):
+        block = self._blocks.read(content)
+        if block is None:
             return None
-        found = self._finder.find(block)
-        if not len(found.firsts):
-            return None
-        templates = self._finder.templates
-        traces = traces_of(block, found, templates)
-        texts: dict[str, str] = {}
+        traces = traces_of(block, _numbered(block))
         odd = traces.odd
         turns: list[tuple[AlikeTraces, Turns]] = []
         for alike in traces.alike:
-            made = self._turns(block, found, alike, texts)
-            if made is None:
+            found = self._turns(block, alike)
+            if found is None:
                 odd[alike.spans] = True
             else:
-                odd[alike.spans[made.odd]] = True
-                turns.append((alike, made))
-        _spread(odd, found.lines, [alike.spans for alike in traces.alike])
-        result = self._result(block, found.lines, odd, turns, texts)
-        return result and result._replace(all_lines=content.count(b"\n"))
-
-    def _turns(self, block: QuotedBlock, found: FoundSpans, alike: AlikeTraces, texts: dict[str, str]) -> Turns | None:
-        numbers = found.templates[alike.spans[0]].tolist()
-        resources = [found.resources[at] for at in found.resource[alike.spans[0]].tolist()]
-        templates = [self._finder.templates[number] for number in numbers]
-        kinds = list(map(kind_of, templates))
-        if None in kinds or any(map(offline, resources)):
-            return None
-        try:
-            form = form_of_places(
-                FormPlace(kind or "", parent, kind == "retriever")
-                for kind, parent in zip(kinds, alike.parents, strict=True)
-            )
-            if form is None:
-                return None
-            places = [
-                Place(block, template, found.firsts[alike.spans[:, at]], resource)
-                for at, (template, resource) in enumerate(zip(templates, resources, strict=True))
-            ]
-            made = turns_of(form, places, places[0].ids("trace_id"), self._made_by)
-        except UNREADABLE:
-            return None
-        for place in places:
-            texts.update(place.texts)
-        return made
-
-    def _result(
-        self,
-        block: QuotedBlock,
-        lines: Ints,
-        odd: Ints,
-        turns: list[tuple[AlikeTraces, Turns]],
-        texts: dict[str, str],
-    ) -> AlikeBlock | None:
-        made, rows = [], []
-        for alike, found in turns:
-            is_left = odd[alike.spans[:, 0]]
-            if is_left.all():
-                continue
-            tables = found.tables
-            ids = tables.interactions.column("interaction_id")
-            if is_left.any():
-                tables = without(tables, ids.filter(pa.array(is_left)).to_pylist())
-            made.append(tables)
-            last = found.last_ns.tolist()
-            size = alike.spans.shape[1]
-            named = zip(
-                is_left.tolist(),
-                found.trace_ids.to_pylist(),
-                last,
-                found.users,
-                found.texts,
-                ids.to_pylist(),
-                strict=True,
-            )
-            rows += [
-                (trace_id, size, last_ns, users, packed(text), [made_of])
-                for left, trace_id, last_ns, users, text, made_of in named
-                if not left
-            ]
-        if not made:
+                odd[alike.spans[found.odd]] = True
+                turns.append((alike, found))
+        lines = block.spans[:, 0]
+        _spread(odd, lines, [alike.spans for alike in traces.alike])
+        kept = [result for alike, made in turns if (result := _kept(alike, made, odd)) is not None]
+        if not kept:
             return None
         taken = np.unique(lines[~odd])
-        return AlikeBlock(joined(made), trace_table(rows), texts, len(taken), len(block.line_ends), _left(block, taken))
+        left = _left(content, block.line_ends, taken)
+        ends = len(block.line_ends) - (not content.endswith(b"\n"))
+        made, rows = joined([tables for tables, _ in kept]), pa.concat_tables([rows for _, rows in kept])
+        return AlikeBlock(made, rows, self._memory.take_passages(), len(taken), ends, left)
+
+    def _turns(self, block: Block, alike: AlikeTraces) -> Turns | None:
+        spans = alike.spans
+        templates = [self._blocks.templates[number] for number in block.numbers[spans[0]].tolist()]
+        resources = [block.resources[at] or {} for at in block.spans[spans[0], 1].tolist()]
+        form = form_of_places(
+            FormPlace(template.kind, parent, template.kind == "retriever")
+            for template, parent in zip(templates, alike.parents, strict=True)
+        )
+        if form is None or form.may_be_turns:
+            return None
+        try:
+            places = [
+                Place(block, template, spans[:, at], resource, self._memory)
+                for at, (template, resource) in enumerate(zip(templates, resources, strict=True))
+            ]
+            return turns_of(block, form, places, self._made_by)
+        except UNREADABLE:
+            return None
 
 
-def _has_good_escapes(block: QuotedBlock) -> bool:
-    """Return whether all strings with a backslash are JSON, also those that nobody reads."""
-    places = np.flatnonzero(block.has_escape[:-1])
-    try:
-        unescaped(block.strings.take(pa.array(2 * places)).to_pylist())
-    except UNREADABLE:
-        return False
-    return not block.has_escape[-1]
+def _numbered(block: Block) -> Ints:
+    """Return for each span a number that is the same for equal resources; -1 for one that is not read."""
+    known: dict[int, int] = {}
+    numbers = [
+        -1 if resource is None or offline(resource) else known.setdefault(id(resource), len(known))
+        for resource in block.resources
+    ]
+    return np.array(numbers, np.int64)[block.spans[:, 1]]
+
+
+def _kept(alike: AlikeTraces, turns: Turns, odd: Ints) -> tuple[Tables, pa.Table] | None:
+    """Return the turns and the stored rows of the traces that are not left; None when all are."""
+    is_left = odd[alike.spans[:, 0]]
+    if is_left.all():
+        return None
+    tables = turns.tables
+    ids = tables.interactions.column("interaction_id").combine_chunks()
+    if is_left.any():
+        tables = without(tables, ids.filter(pa.array(is_left)).to_pylist())
+    return tables, _rows(turns, ids, np.flatnonzero(~is_left), alike.spans.shape[1])
+
+
+def _rows(turns: Turns, ids: pa.Array, kept: Ints, spans: int) -> pa.Table:
+    places = pa.array(kept)
+    offsets = pa.array(np.arange(len(kept) + 1, dtype=np.int32))
+    columns: Sequence[pa.Array] = [
+        turns.trace_ids.take(places),
+        pa.array(np.full(len(kept), spans, np.int32)),
+        pa.array(turns.last_ns[kept]),
+        turns.users.take(places),
+        pa.array(list(map(packed, turns.spans.of(kept))), pa.binary()),
+        pa.ListArray.from_arrays(offsets, ids.take(places)),
+    ]
+    return pa.Table.from_arrays(columns, schema=TRACE_SCHEMA)
 
 
 def _spread(odd: Ints, lines: Ints, traces: list[Ints]) -> None:
@@ -173,9 +153,8 @@ def _spread(odd: Ints, lines: Ints, traces: list[Ints]) -> None:
             return
 
 
-def _left(block: QuotedBlock, taken: Ints) -> list[tuple[int, bytes]]:
-    ends = block.line_ends
+def _left(content: bytes, ends: Ints, taken: Ints) -> list[tuple[int, bytes]]:
     rest = np.setdiff1d(np.arange(len(ends)), taken)
     starts = np.append(0, ends[:-1] + 1)
-    lines = ((int(at) + 1, block.content[starts[at] : ends[at]]) for at in rest)
+    lines = ((int(at) + 1, content[starts[at] : ends[at]]) for at in rest)
     return [(number, line) for number, line in lines if line and not line.isspace()]

@@ -1,25 +1,22 @@
-"""Puts spans of known templates together to traces, those whose spans are alike side by side."""
+"""Puts spans together to traces, those whose spans are alike side by side."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ingest.alike.quotes import Ints, QuotedBlock
-from ingest.alike.spans import FoundSpans
-from ingest.alike.templates import Template
+from ingest.alike.blocks import Block, Ints
 
-_TRACE_WORDS, _SPAN_WORDS = 4, 2
-_WORD = 8
-_HEX = np.zeros(256, bool)
-_HEX[list(b"0123456789abcdef")] = True
+_MOST_SPANS = 64
+"""Longer traces are left, as each of their spans is compared with each."""
+_TRACE, _SPAN, _PARENT, _START = slice(4, 6), 6, 7, 8
 
 
 class AlikeTraces(NamedTuple):
     """Traces of which the spans, in order of time, are each of one template and resource, in one tree."""
 
     spans: Ints
-    """Of each trace the places of its spans among the found ones, one row a trace."""
+    """Of each trace the places of its spans in the block, one row a trace."""
     parents: list[int]
     """The place of the span above each; -1 for none that is known."""
 
@@ -32,37 +29,35 @@ class Traces(NamedTuple):
     """Which spans are of traces that are left to the other readers."""
 
 
-def traces_of(block: QuotedBlock, found: FoundSpans, templates: list[Template]) -> Traces:
-    """Return the traces of the spans that were found."""
-    size = len(found.firsts)
-    odd = np.zeros(size, bool)
-    trace_ids, is_trace = _ids(block, found, templates, "trace_id", _TRACE_WORDS)
-    span_ids, is_span = _ids(block, found, templates, "span_id", _SPAN_WORDS)
-    parents, is_parent = _ids(block, found, templates, "parent_span_id", _SPAN_WORDS)
-    starts, is_time = _ids(block, found, templates, "start_time_unix_nano", 3)
-    odd |= ~(is_trace & is_span & is_parent & is_time)
-    odd |= ~trace_ids.any(axis=1) | ~span_ids.any(axis=1)
-    order = _order(trace_ids, starts, span_ids)
+def traces_of(block: Block, resources: Ints) -> Traces:
+    """Return the traces of the spans of a block, of which the numbers of the `resources` are given; -1 for none."""
+    size = len(block.spans)
+    odd = (block.numbers < 0) | (resources < 0)
+    ids = block.spans[:, _TRACE].view(np.uint64)
+    order = _order(ids, block.spans[:, _START], block.spans[:, _SPAN].view(np.uint64))
     is_new = np.ones(size, bool)
-    is_new[1:] = (trace_ids[order[1:]] != trace_ids[order[:-1]]).any(axis=1)
+    is_new[1:] = (ids[order[1:]] != ids[order[:-1]]).any(axis=1)
     firsts = np.flatnonzero(is_new)
     sizes = np.diff(np.append(firsts, size))
     alike: list[AlikeTraces] = []
     for count in np.unique(sizes).tolist():
         spans = order[firsts[sizes == count][:, None] + np.arange(count)]
-        tree, has_repeats = _tree(span_ids[spans], parents[spans])
+        if count > _MOST_SPANS:
+            odd[spans] = True
+            continue
+        tree, has_repeats = _tree(block.spans[:, _SPAN][spans], block.spans[:, _PARENT][spans])
         bad = has_repeats | odd[spans].any(axis=1)
         odd[spans[bad]] = True
-        form = np.hstack([found.templates[spans], found.resource[spans], tree])[~bad]
+        form = np.hstack([block.numbers[spans], resources[spans], tree])[~bad]
         alike.extend(AlikeTraces(spans[~bad][rows], form[rows[0]][2 * count :].tolist()) for rows in _same(form))
     return Traces(alike, odd)
 
 
-def _order(trace_ids: Ints, starts: Ints, span_ids: Ints) -> Ints:
+def _order(ids: Ints, starts: Ints, span_ids: Ints) -> Ints:
     """Return the order of spans by trace and time; those of a trace mostly stand together already."""
-    keys = [*span_ids.T[::-1], *starts.T[::-1], *trace_ids.T[::-1]]
+    keys = [span_ids, starts, ids[:, 1], ids[:, 0]]
     varied = [key for key in keys if (key != key[0]).any()]
-    return np.lexsort(varied) if varied else np.arange(len(trace_ids))
+    return np.lexsort(varied) if varied else np.arange(len(ids))
 
 
 def _same(rows: Ints) -> Iterator[Ints]:
@@ -80,44 +75,11 @@ def _same(rows: Ints) -> Iterator[Ints]:
 def _tree(ids: Ints, parents: Ints) -> tuple[Ints, Ints]:
     """Return of each span of each trace the place of the one above it, and which traces have an id twice."""
     count = ids.shape[1]
-    above = np.full(ids.shape[:2], -1)
+    above = np.full(ids.shape, -1)
     has_repeats = np.zeros(len(ids), bool)
     for at in range(count):
         for other in range(count):
-            above[(parents[:, at] == ids[:, other]).all(axis=1), at] = other
+            above[parents[:, at] == ids[:, other], at] = other
             if at < other:
-                has_repeats |= (ids[:, at] == ids[:, other]).all(axis=1)
+                has_repeats |= ids[:, at] == ids[:, other]
     return above, has_repeats
-
-
-def _ids(block: QuotedBlock, found: FoundSpans, templates: list[Template], name: str, words: int) -> tuple[Ints, Ints]:
-    """Return ids as numbers that sort as their texts do, zero for none, and which of them are in their usual form."""
-    ids = np.zeros((len(found.firsts), words), np.uint64)
-    is_usual = np.ones(len(found.firsts), bool)
-    for number in np.unique(found.templates).tolist():
-        at = templates[number].fields.get(name)
-        if at is None:
-            continue
-        rows = np.flatnonzero(found.templates == number)
-        firsts = found.firsts[rows] + 2 * at
-        starts, sizes = block.quotes[firsts] + 1, block.quotes[firsts + 1] - block.quotes[firsts] - 1
-        if name == "start_time_unix_nano":
-            ids[rows], is_usual[rows] = _times(block, starts, sizes)
-        else:
-            ids[rows], is_usual[rows] = _hex(block, starts, sizes, words)
-    return ids, is_usual
-
-
-def _hex(block: QuotedBlock, starts: Ints, sizes: Ints, words: int) -> tuple[Ints, Ints]:
-    found = block.words[starts[:, None] + _WORD * np.arange(words)]
-    is_hex = _HEX[np.ascontiguousarray(found).view(np.uint8)].all(axis=1)
-    is_zero = (found == int.from_bytes(b"0" * _WORD, "little")).all(axis=1)
-    return found.byteswap(), is_hex & ~is_zero & (sizes == words * _WORD)
-
-
-def _times(block: QuotedBlock, starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """Return times of 19 digits as numbers that sort alike."""
-    found = block.words[np.stack([starts, starts + 8, starts + 11], axis=1)]
-    digits = np.ascontiguousarray(found).view(np.uint8)
-    is_time = ((digits >= ord("0")) & (digits <= ord("9"))).all(axis=1) & (digits[:, 0] > ord("0"))
-    return found.byteswap(), is_time & (sizes == 19)  # noqa: PLR2004 - nanoseconds since 1970

@@ -1,43 +1,57 @@
-"""Makes of traces that are alike their turns and their rows for the store, column by column."""
+"""Makes of traces that are alike their turns, column by column."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalsets.chunks import canonical_chunk_id
-from ingest.alike.columns import Column, first_known
+from ingest.alike.blocks import Array, Block, Ints, Slices
+from ingest.alike.columns import Column, Numbers, Told, first_known, told
 from ingest.alike.places import Chunks, Place
-from ingest.alike.quotes import Array, Ints
+from ingest.alike.stored_spans import WrittenSpans, naming, written_spans
 from ingest.columnar import Tables, as_tables
+from ingest.compiled.spans import Known
 from ingest.span_privacy import SpanRedactor, as_written
 from ingest.staging import StagedRows, as_json
 from ingest.traces.plain_forms import SPEAKING, Form
 from ingest.traces.turn import reply_of
 
-_encode = msgspec.json.Encoder().encode
 _STAGE, _ORIGIN = "retriever", "explicit"
+_MOST_USERS = 1 << 16
 
 
-class MadeBy(NamedTuple):
+class MadeBy:
     """The adapter that would read the spans, the source of their turns, and what redacts them."""
 
-    adapter: str
-    source: str
-    redactor: SpanRedactor
+    def __init__(self, adapter: str, source: str, redactor: SpanRedactor) -> None:
+        """Know no user yet."""
+        self.adapter, self.source, self.redactor = adapter, source, redactor
+        self.users = Known(lambda user: _User.of(user.decode(), redactor), _MOST_USERS)
+
+
+class _User(NamedTuple):
+    hashed: bytes
+    written: bytes
+    """The id as it stands in JSON."""
+
+    @classmethod
+    def of(cls, user: str, redactor: SpanRedactor) -> "_User":
+        return cls(redactor.hash_user(user).encode(), (as_written(user) or "").encode())
 
 
 class Turns(NamedTuple):
-    """The turns of alike traces, and the JSON texts of their spans."""
+    """The turns of alike traces, and their spans as they are stored."""
 
     tables: Tables
     trace_ids: Array
-    texts: list[str]
-    users: list[list[str]]
+    spans: WrittenSpans
+    users: Array
+    """The hashed ids of the users of each trace."""
     last_ns: Ints
     odd: Ints
     """Which traces are left to the other readers."""
@@ -51,112 +65,127 @@ def _nothing() -> Tables:
 class _Alike:
     """Alike traces, their places in order of time."""
 
-    def __init__(self, form: Form, places: Sequence[Place], redactor: SpanRedactor) -> None:
-        self.form, self.places, self.size = form, places, places[0].size
+    def __init__(self, block: Block, form: Form, places: Sequence[Place], users: Known) -> None:
+        self.block, self.form, self.places, self.size = block, form, places, places[0].size
         self.odd: Ints = np.logical_or.reduce([place.odd for place in places])
-        self.hashed: list[Array | None] = []
-        known: list[tuple[Array, Array]] = []
-        for place in places:
-            if place.users is None:
-                self.hashed.append(None)
-                continue
-            found = next((hashed for users, hashed in known if users.equals(place.users)), None)
-            if found is None:
-                encoded = place.users.dictionary_encode()
-                names = [redactor.hash_user(user) for user in encoded.dictionary.to_pylist()]
-                found = pa.array(names, pa.string()).take(encoded.indices)
-                known.append((place.users, found))
-            self.hashed.append(found)
+        self.users = list(_users_at(block, places, users))
+        self.hashed = [found and found.slices(block, [user.hashed for user in found.distinct]) for found in self.users]
 
     def nothing(self, kind: Any) -> Array:
         return pa.nulls(self.size, kind)
 
-    def first(self, places: Iterable[int], name: str, kind: Any) -> Array:
-        """Return of each trace the first of `places` that has a field."""
-        columns = [self.places[at].fields[name].values for at in places if name in self.places[at].fields]
-        found = first_known(columns)
-        return self.nothing(kind) if found is None else found
+    def first(self, places: Iterable[int], name: str) -> Slices:
+        """Return of each trace the first text of `places` in a field."""
+        found = first_known(column.values for at in places if (column := self.places[at].text(name)) is not None)
+        nowhere = np.full(self.size, -1)
+        return Slices(nowhere, nowhere) if found is None else found
 
     def summed(self, name: str, kind: Any) -> Array:
         """Return the sum over the model calls; where none says a number, the first that is said anywhere."""
-        models = [self.places[at].fields[name].values for at in self.form.models if name in self.places[at].fields]
-        if len(models) > 1:
+        stated = [field for at in self.form.models if isinstance(field := self.places[at].fields.get(name), Numbers)]
+        if len(stated) > 1:
             raise ValueError("numbers of several model calls")
-        found = first_known([*models, self.first(self.form.order, name, kind)])
-        return self.nothing(kind) if found is None else found
+        if not stated:
+            others = (self.places[at].fields.get(name) for at in self.form.order)
+            stated = [field for field in others if isinstance(field, Numbers)]
+        return pa.array(stated[0].values) if stated else self.nothing(kind)
 
-    def mark(self, rows: Array) -> None:
-        self.odd |= rows.to_numpy(zero_copy_only=False)
+
+def _users_at(block: Block, places: Sequence[Place], known: Known) -> Iterator[Told | None]:
+    """Yield what is known of the users at each place, the same object for the same users."""
+    met: list[tuple[Slices, Told]] = []
+    for place in places:
+        if place.users is None:
+            yield None
+            continue
+        values = place.users.values
+        found = next((found for others, found in met if block.equal(values, others).all()), None)
+        if found is None:
+            found = told(known, block, values)
+            met.append((values, found))
+        yield found
 
 
-def turns_of(form: Form, places: Sequence[Place], ids: Array, made_by: MadeBy) -> Turns:
+def turns_of(block: Block, form: Form, places: Sequence[Place], made_by: MadeBy) -> Turns:
     """Return the turns of alike traces; raises one of UNREADABLE when nothing can be said of them together."""
-    adapter, source, redactor = made_by
-    alike = _Alike(form, places, redactor)
-    written = _texts(alike, adapter)
+    source, redactor = made_by.source, made_by.redactor
+    alike = _Alike(block, form, places, made_by.users)
+    spans = written_spans(block, places, alike.hashed, made_by.adapter)
     if not redactor.is_off:
-        alike.mark(_hinted(alike, redactor))
-    texts = written.to_pylist()
-    alike.odd |= _naming(alike, texts)
-    made = pc.binary_join_element_wise(f"{source}:", ids, "")
+        alike.odd |= _hinted(alike, redactor)
+    for users in _distinct(alike):
+        alike.odd |= naming(block, spans, users.slices(block, [user.written for user in users.distinct]))
+    ids = places[0].ids("trace_id")
+    made = _named(block, source, ids)
     questions = _questions(alike)
-    alike.mark(pc.is_null(questions))
+    alike.odd |= ~questions.known()
+    entry_ids = block.array(places[form.entry].ids("span_id"))
     tables = Tables(
         _interactions(alike, made, questions, source),
         _links(alike),
         *_nothing()[2:4],
         pa.table(
-            [_constant(source, alike.size).cast(pa.string()), places[form.entry].ids("span_id"), made],
+            [pa.repeat(source, alike.size), entry_ids, made],
             ["source", "alias", "interaction_id"],
         ),
     )
-    return Turns(tables, ids, texts, _users(alike), places[-1].started, alike.odd)
+    return Turns(tables, block.array(ids), spans, _users(alike), places[-1].started, alike.odd)
 
 
-def _users(alike: _Alike) -> list[list[str]]:
+def _named(block: Block, source: str, ids: Slices) -> Array:
+    """Return the ids of the turns."""
+    part = (f"{source}:".encode(), *ids, b"", b"")
+    return pa.StringArray.from_buffers(len(ids.starts), *map(pa.py_buffer, block.texts.woven([part], len(ids.starts))))
+
+
+def _distinct(alike: _Alike) -> list[Told]:
+    """Return what is known of the users of all places that differ."""
+    return list({id(found): found for found in alike.users if found is not None}.values())
+
+
+def _users(alike: _Alike) -> Array:
     """Return the hashed ids of the users of each trace."""
-    columns = {id(hashed): hashed for hashed in alike.hashed if hashed is not None}
-    found = [hashed.to_pylist() for hashed in columns.values()]
-    if not found:
-        return [[] for _ in range(alike.size)]
-    if len(found) == 1:
-        return [[user] if user else [] for user in found[0]]
-    return [list(dict.fromkeys(filter(None, row))) for row in zip(*found, strict=True)]
+    columns = _distinct(alike)
+    if len(columns) == 1 and (columns[0].places >= 0).all():
+        found = alike.hashed[alike.users.index(columns[0])]
+        offsets = pa.array(np.arange(alike.size + 1, dtype=np.int32))
+        return pa.ListArray.from_arrays(offsets, alike.block.array(found))  # type: ignore[arg-type] # there is one
+    named = [[found.distinct[at].hashed if at >= 0 else None for at in found.places.tolist()] for found in columns]
+    rows = zip(*named, strict=True) if named else repeat((), alike.size)
+    return pa.array([list(dict.fromkeys(filter(None, row))) for row in rows], pa.list_(pa.string()))
 
 
-def _questions(alike: _Alike) -> Array:
+def _questions(alike: _Alike) -> Slices:
     form = alike.form
     kinds = {place.kind for place in alike.places}
     if form.entry in form.speaking:
-        return alike.first([form.entry], "question", pa.string())
+        return alike.first([form.entry], "question")
     if form.models != (form.entry,) or kinds & {*SPEAKING, "retriever"}:
         raise ValueError("asked of several")
-    return alike.first(form.models, "question", pa.string())
+    return alike.first(form.models, "question")
 
 
-def _interactions(alike: _Alike, made: Array, questions: Array, source: str) -> pa.Table:
-    form = alike.form
+def _interactions(alike: _Alike, made: Array, questions: Slices, source: str) -> pa.Table:
+    form, array = alike.form, alike.block.array
     entry = alike.places[form.entry]
     answers, are_cut = _answers(alike)
-    if form.may_be_turns:
-        alike.mark(pc.is_null(questions))
     latest = form.models[::-1]
-    users = first_known([hashed for at in form.order if (hashed := alike.hashed[at]) is not None])
-    text, count, number = pa.string(), pa.int64(), pa.float64()
+    users = first_known(hashed for at in form.order if (hashed := alike.hashed[at]) is not None)
+    text = pa.string()
     columns: dict[str, Array] = {
         "interaction_id": made,
         "source": _constant(source, alike.size),
-        "session_id": alike.first(form.order, "session_id", text),
-        "user_id": alike.nothing(text) if users is None else users,
+        "session_id": array(alike.first(form.order, "session_id")),
+        "user_id": alike.nothing(text) if users is None else array(users),
         "asked_at": pa.array(entry.started // 1000).cast(pa.timestamp("us", "UTC")),
-        "question": questions,
+        "question": array(questions),
         "answer": answers,
-        "model": alike.first((*latest, *form.order), "model", text).dictionary_encode(),
-        "prompt_version": alike.first((*latest, *form.order), "prompt_version", text).dictionary_encode(),
+        "model": array(alike.first((*latest, *form.order), "model")).dictionary_encode(),
+        "prompt_version": array(alike.first((*latest, *form.order), "prompt_version")).dictionary_encode(),
         "latency_ms": _latencies_ms(entry),
-        "input_tokens": alike.summed("input_tokens", count),
-        "output_tokens": alike.summed("output_tokens", count),
-        "cost": alike.summed("cost", number),
+        "input_tokens": alike.summed("input_tokens", pa.int64()),
+        "output_tokens": alike.summed("output_tokens", pa.int64()),
+        "cost": alike.summed("cost", pa.float64()),
         "error": alike.nothing(text),
         "stream_cut": are_cut,
         "metadata": _metadata(alike, questions),
@@ -178,16 +207,28 @@ def _latencies_ms(entry: Place) -> Array:
 
 def _answers(alike: _Alike) -> tuple[Array, Array]:
     """Return the answers, and which of them were cut."""
-    form, text = alike.form, pa.string()
-    stated = alike.first([form.entry] if form.entry in form.speaking else [], "answer", text)
-    last = alike.first(form.models[-1:], "answer", text)
+    form, block = alike.form, alike.block
+    stated = alike.first([form.entry] if form.entry in form.speaking else [], "answer")
+    last = alike.first(form.models[-1:], "answer")
     are_cut = np.zeros(alike.size, bool)
-    if stated.equals(last):
-        return stated, pa.array(are_cut)
-    replies = [
-        reply_of(said, told, is_cut=False) for said, told in zip(stated.to_pylist(), last.to_pylist(), strict=True)
-    ]
-    return pa.array([reply.text for reply in replies], text), pa.array([reply.is_cut for reply in replies], pa.bool_())
+    differ = np.flatnonzero(~block.equal(stated, last))
+    if not len(differ):
+        return block.array(stated), pa.array(are_cut)
+    column = Column(block, stated, stated)
+    pairs = zip(*(_texts(block, found.take(differ)) for found in (stated, last)), strict=True)
+    replies = [reply_of(said, told_by_model, is_cut=False) for said, told_by_model in pairs]
+    are_cut[differ] = [reply.is_cut for reply in replies]
+    return column.with_texts(_mask(differ, alike.size), [reply.text for reply in replies]).array(), pa.array(are_cut)
+
+
+def _texts(block: Block, found: Slices) -> list[str | None]:
+    return [None if text is None else text.decode() for text in block.texts.listed(*found)]
+
+
+def _mask(rows: Ints, size: int) -> Ints:
+    mask = np.zeros(size, bool)
+    mask[rows] = True
+    return mask
 
 
 def _retrieving(alike: _Alike) -> Place | None:
@@ -196,57 +237,58 @@ def _retrieving(alike: _Alike) -> Place | None:
     return alike.places[alike.form.steps[0][0]] if alike.form.steps else None
 
 
-def _metadata(alike: _Alike, questions: Array) -> Array:
+def _metadata(alike: _Alike, questions: Slices) -> Array:
     """Return what is kept of the metadata, and the step that found the passages where it says more than the turn."""
     stated: dict[str, Any] = {}
     for at in alike.form.order:
         for key, value in alike.places[at].metadata.items():
             stated.setdefault(key, value)
     plain = as_json(stated) if stated else None
-    found = pa.array([plain], pa.string()).take(pa.array(np.zeros(alike.size, np.int32)))
+    found = pa.repeat(pa.scalar(plain, pa.string()), alike.size)
     place = _retrieving(alike)
-    if place is None or "query" not in place.fields:
+    query = None if place is None else place.text("query")
+    if place is None or query is None:
         return found
-    queries = place.fields["query"].values
-    differ = pc.and_(pc.is_valid(queries), pc.not_equal(queries, questions).fill_null(fill_value=True))
-    rows = np.flatnonzero(differ.to_numpy(zero_copy_only=False))
-    if not len(rows):
+    differ = query.known() & ~alike.block.equal(query.values, questions)
+    rows = np.flatnonzero(differ)
+    if not len(rows) or place.chunks is None:
         return found
-    told = [as_json({**stated, "retrieval_steps": [step]}) for step in _steps(place, queries, rows)]
-    return pc.replace_with_mask(found, differ, pa.array(told, pa.string()))
+    told_steps = [as_json({**stated, "retrieval_steps": [step]}) for step in _steps(query, place.chunks, rows)]
+    return pc.replace_with_mask(found, pa.array(differ), pa.array(told_steps, pa.string()))
 
 
-def _steps(place: Place, queries: Array, rows: Ints) -> Iterable[dict[str, Any]]:
-    picked = pa.array(rows)
-    ids = zip(*(chunks.ids.values.take(picked).to_pylist() for chunks in place.chunks), strict=True)
-    scores = zip(*(chunks.scores.values.take(picked).to_pylist() for chunks in place.chunks), strict=True)
-    for query, named, scored in zip(queries.take(picked).to_pylist(), ids, scores, strict=True):
-        yield {"stage": _STAGE, "query": query, "chunk_ids": [*named], "scores": [*scored]}
+def _steps(query: Column, chunks: Chunks, rows: Ints) -> Iterable[dict[str, Any]]:
+    block = query.block
+    many = range(len(chunks.ranks))
+    places = [np.arange(len(chunks.hashes.starts))[chunks.places_of(at)][rows] for at in many]
+    ids = zip(*(_texts(block, chunks.ids.values.take(at)) for at in places), strict=True)
+    scores = zip(*(chunks.scores.values[at].tolist() for at in places), strict=True)
+    for text, named, scored in zip(_texts(block, query.values.take(rows)), ids, scores, strict=True):
+        yield {"stage": _STAGE, "query": text, "chunk_ids": [*named], "scores": [*scored]}
 
 
 def _links(alike: _Alike) -> pa.Table:
     place = _retrieving(alike)
-    chunks = place.chunks if place is not None else []
-    if not chunks:
+    chunks = place.chunks if place is not None else None
+    if chunks is None:
         return _nothing().links
-    if [column.rank for column in chunks] != list(range(len(chunks))) or alike.form.steps[0][1] != _STAGE:
+    many = len(chunks.ranks)
+    if chunks.ranks != list(range(many)) or alike.form.steps[0][1] != _STAGE:
         raise ValueError("ranks out of order")
-    many = len(chunks)
-    order = pa.array(np.arange(many * alike.size).reshape(many, alike.size).T.ravel())
+    order = chunks.order()
 
-    def woven(columns: list[Array]) -> Array:
-        return pa.concat_arrays(columns).take(order)
+    def encoded(found: Slices) -> Array:
+        return alike.block.array(found.take(order)).dictionary_encode()
 
-    ids = woven([column.ids.values for column in chunks]).dictionary_encode()
     rows = np.arange(alike.size, dtype=np.int32)
     return pa.table(
         {
             "row": pa.array(np.repeat(rows, many)),
             "rank": pa.array(np.tile(np.arange(many, dtype=np.int32), alike.size)),
-            "chunk_id": _canonical(ids),
-            "doc_id": woven([column.docs.values for column in chunks]).dictionary_encode(),
-            "text_hash": woven([column.hashes for column in chunks]).dictionary_encode(),
-            "score": woven([column.scores.values for column in chunks]),
+            "chunk_id": _canonical(encoded(chunks.ids.values)),
+            "doc_id": encoded(chunks.docs.values),
+            "text_hash": encoded(chunks.hashes),
+            "score": pa.array(chunks.scores.values[order]),
             "stage": _constant(_STAGE, many * alike.size),
             "id_origin": _constant(_ORIGIN, many * alike.size),
         }
@@ -264,126 +306,34 @@ def _constant(text: str, size: int) -> Array:
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([text], pa.string()))
 
 
-class _Text:
-    """A JSON text in parts, of which some are columns."""
-
-    def __init__(self) -> None:
-        self._parts: list[Any] = []
-        self._fixed = ""
-
-    def add(self, *parts: Any) -> None:
-        for part in parts:
-            if isinstance(part, str):
-                self._fixed += part
-            else:
-                self._parts += self._fixed, part
-                self._fixed = ""
-
-    def joined(self) -> Array:
-        return pc.binary_join_element_wise(*self._parts, self._fixed, "", null_handling="replace", null_replacement="")
-
-
-def _texts(alike: _Alike, adapter: str) -> Array:
-    """Return the spans of each trace as `trace_rows` writes them."""
-    text = _Text()
-    for at, place in enumerate(alike.places):
-        text.add("," if at else "[", '["', place.ids("span_id"), f'","{adapter}",')
-        text.add(_digits(place.started), ",", _digits(_versions(place)), ",")
-        text.add(*_nullable(alike.hashed[at]), ',{"kind":"', place.kind, '"')
-        _add_facts(text, place)
-        text.add("}]")
-    text.add("]")
-    return text.joined()
-
-
-def _digits(times: Ints) -> Array:
-    return pa.array(times).cast(pa.string())
-
-
-def _nullable(values: Array | None) -> list[Any]:
-    """Return the parts of a text or null."""
-    if values is None:
-        return ["null"]
-    if not values.null_count:
-        return ['"', values, '"']
-    return [pc.coalesce(pc.binary_join_element_wise('"', values, '"', ""), "null")]
-
-
-def _add_facts(text: _Text, place: Place) -> None:
-    def add(key: str, column: Column | None, quote: str = '"') -> None:
-        if column is None:
-            return
-        if not column.nulls:
-            text.add(f',"{key}":{quote}', column.written, quote)
-        else:
-            text.add(pc.binary_join_element_wise(f',"{key}":{quote}', column.written, quote, ""))
-
-    fields = place.fields
-    add("name", fields.get("name"))
-    parents = place.ids("parent_span_id")
-    if parents is not None:
-        text.add(',"parent_id":"', parents, '"')
-    if place.ended is not None:
-        text.add(',"end_ns":', _digits(place.ended))
-    for name in ("question", "answer", "query"):
-        add(name, fields.get(name))
-    _add_chunks(text, place.chunks)
-    for name in ("session_id", "model", "prompt_version"):
-        add(name, fields.get(name))
-    for name in ("input_tokens", "output_tokens", "cost"):
-        add(name, fields.get(name), "")
-    text.add(*_silence(place))
-    if place.metadata:
-        text.add(',"metadata":', _encode(place.metadata).decode())
-
-
-def _silence(place: Place) -> list[Array]:
-    silent = place.is_silent()
-    return [] if silent is None else [pa.array(np.where(silent, ',"is_silent":true', ""))]
-
-
-def _add_chunks(text: _Text, chunks: Sequence[Chunks]) -> None:
-    for at, column in enumerate(chunks):
-        text.add("," if at else ',"chunk_ids":[', '["', column.ids.written, '",null,', *_nullable(column.docs.written))
-        text.add(",", column.scores.written, f',{column.rank},"{_STAGE}","{_ORIGIN}","', column.hashes, '"]')
-    if chunks:
-        text.add("]")
-
-
-def _naming(alike: _Alike, texts: list[str]) -> Ints:
-    """Return the traces of which the text names a user."""
-    odd = np.zeros(alike.size, bool)
-    known: list[Array] = []
-    for place in alike.places:
-        if place.users is None or any(users.equals(place.users) for users in known):
-            continue
-        known.append(place.users)
-        pairs = zip(map(as_written, place.users.to_pylist()), texts, strict=True)
-        odd |= np.array([user is not None and user in text for user, text in pairs])
-    return odd
-
-
-def _hinted(alike: _Alike, redactor: SpanRedactor) -> Array:
+def _hinted(alike: _Alike, redactor: SpanRedactor) -> Ints:
     """Return the traces with a text that needs a closer look."""
-    found = pa.array(np.zeros(alike.size, bool))
-    seen: list[Array] = []
+    found = np.zeros(alike.size, bool)
+    seen: list[Slices] = []
     for column in (column for place in alike.places for column in _loose(place)):
-        if any(known.equals(column) for known in seen):
+        if any(alike.block.equal(known, column).all() for known in seen):
             continue
         seen.append(column)
-        found = pc.or_(found, redactor.hints(column))
+        found |= redactor.hints(alike.block.array(column)).to_numpy(zero_copy_only=False)
     return found
 
 
-def _loose(place: Place) -> Iterable[Array]:
+def _loose(place: Place) -> Iterable[Slices]:
     """Yield what redaction has to look at: all but ids and counts, and of ids those like an address."""
     for name in ("name", "question", "answer", "query", "model", "prompt_version"):
-        if name in place.fields:
-            yield place.fields[name].values
+        if (column := place.text(name)) is not None:
+            yield column.values
     if place.metadata:
-        yield pa.array([as_json(place.metadata)]).take(pa.array(np.zeros(place.size, np.int32)))
-    ids = [place.fields["session_id"]] if "session_id" in place.fields else []
-    for column in (*ids, *(part for chunks in place.chunks for part in (chunks.ids, chunks.docs))):
-        has_mark = pc.match_substring(column.values, "@")
+        metadata = place.block.add([as_json(place.metadata).encode()])
+        yield metadata.take(np.zeros(place.size, np.int64))
+    ids = [] if (session := place.text("session_id")) is None else [session.values]
+    if (chunks := place.chunks) is not None:
+        ids += [
+            found.values.take(chunks.places_of(at))
+            for at in range(len(chunks.ranks))
+            for found in (chunks.ids, chunks.docs)
+        ]
+    for found in ids:
+        has_mark = pc.match_substring(place.block.array(found), "@").fill_null(fill_value=False)
         if pc.any(has_mark).as_py():
-            yield pc.if_else(has_mark, column.values, None)
+            yield Slices(found.starts, np.where(has_mark.to_numpy(zero_copy_only=False), found.lengths, -1))

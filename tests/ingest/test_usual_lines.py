@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest import reading_jobs
 from ingest.adapters.base import Record, Span, UsualLines
 from ingest.adapters.otlp import ADAPTER, OtlpAdapter
-from ingest.alike.reading import AlikeBlock, AlikeReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
@@ -24,6 +24,9 @@ from tests.ingest.ingest_support import rows, tables
 from tests.ingest.random_traces import random_trace, write_random_log
 from tests.ingest.test_fast_reading import assert_same_store
 from tests.ingest.test_trace_assembly import batch
+
+AlikeReader: Any = getattr(reading_jobs, "AlikeReader")  # noqa: B009 - not exported
+"""None where the extension is not built."""
 
 SAMPLES = (
     *("otlp_openinference_full", "otlp_openinference_langchain", "otlp_openinference_llamaindex"),
@@ -39,15 +42,7 @@ class Watched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.usual = self.left = self.plain = self.alike = 0
-        read_lines, add_turns, read_alike = OtlpAdapter.read_lines, plain_turns.add_turns, AlikeReader.read
-
-        def watched_blocks(reader: AlikeReader, content: bytes) -> AlikeBlock | None:
-            found = read_alike(reader, content)
-            if found is not None:
-                self.usual += found.lines
-                self.plain += found.traces.num_rows
-                self.alike += found.traces.num_rows
-            return found
+        read_lines, add_turns = OtlpAdapter.read_lines, plain_turns.add_turns
 
         def watched_lines(adapter: OtlpAdapter, lines: Any) -> UsualLines:
             found = read_lines(adapter, lines)
@@ -59,10 +54,24 @@ class Watched:
             self.plain += len(traces)
             add_turns(made, traces, source, **options)
 
-        monkeypatch.setattr(AlikeReader, "read", watched_blocks)
+        if AlikeReader is not None:
+            self._watch_blocks(monkeypatch)
         monkeypatch.setattr(OtlpAdapter, "read_lines", watched_lines)
         for module in ("traces.plain_turns", "usual_traces"):
             monkeypatch.setattr(f"ingest.{module}.add_turns", watched_turns)
+
+    def _watch_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        read_alike = AlikeReader.read
+
+        def watched_blocks(reader: Any, content: bytes) -> Any:
+            found = read_alike(reader, content)
+            if found is not None:
+                self.usual += found.lines
+                self.plain += found.traces.num_rows
+                self.alike += found.traces.num_rows
+            return found
+
+        monkeypatch.setattr(AlikeReader, "read", watched_blocks)
 
 
 def store_after(log: Path, folder: Path, privacy: PrivacySettings) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -85,7 +94,8 @@ def assert_same_both_ways(
     with monkeypatch.context() as patched:
         patched.setattr(OtlpAdapter, "read_lines", lambda _, lines: UsualLines([], {}, [], list(range(len(lines)))))
         patched.setattr(OtlpAdapter, "turn_source", "")
-        patched.setattr(AlikeReader, "read", lambda *_: None)
+        if AlikeReader is not None:
+            patched.setattr(AlikeReader, "read", lambda *_: None)
         slow = store_after(log, folder / "slow", privacy)
     watched = Watched(monkeypatch)
     assert_same_store(slow, store_after(log, folder / "fast", privacy))

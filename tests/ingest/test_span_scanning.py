@@ -1,0 +1,160 @@
+"""The compiled scanner reads what is strictly OTLP and nothing else, and never beside the bytes it is given."""
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ingest.adapters.otlp_messages import spans_of
+from tests.ingest.alike_traces import as_lines, usual_trace
+
+spans = pytest.importorskip("ingest.compiled.spans", reason="the extension is not built here")
+LINES = as_lines([usual_trace(random.Random(1), number, oddity=0.1) for number in range(6)], 3)  # noqa: S311 - made up
+PIECES = (
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b'"',
+        b"\\",
+        b"\\u",
+        b"\\ud83d\\ude00",
+        b"\\udc00",
+        b"\n",
+        b" ",
+        b"\t",
+        b"0",
+        b"-",
+    ),
+    *(b"1e5", b"1e999", b"01", b"null", b"true", b'"resourceSpans"', b'"scopeSpans"', b'"spans"', b'"attributes"'),
+    *(b'"key"', b'"value"', b'{"stringValue":"x"}', b'"status":{"code":1}', b"\x00", b"\xff", "é".encode()),
+)
+
+
+def assert_told_rightly(content: bytes) -> None:
+    """Assert that the typed reader finds as many spans in each line of which the scanner takes any."""
+    found = spans.scan(content)
+    rows = np.frombuffer(found.spans, np.int64).reshape(-1, spans.SPAN_COLUMNS)
+    lines = content.split(b"\n")
+    for line in np.unique(rows[:, 0]).tolist():
+        if _is_unicode(lines[line]) and _has_good_scopes(found, content):
+            assert len(list(spans_of(lines[line]))) == int((rows[:, 0] == line).sum())
+
+
+def _is_unicode(line: bytes) -> bool:
+    try:
+        return bool(line.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _has_good_scopes(found: Any, content: bytes) -> bool:
+    rows = np.frombuffer(found.resources + found.scopes, np.int64).reshape(-1, spans.ENVELOPE_COLUMNS)
+    try:
+        return all(json.loads(content[start : start + length] or b"null") is not Ellipsis for _, start, length in rows)
+    except ValueError:
+        return False
+
+
+@given(st.binary(max_size=300))
+@example(b"")
+@example(b"\n\n")
+def test_arbitrary_bytes_are_passed_over(content: bytes) -> None:
+    assert_told_rightly(content)
+
+
+@given(
+    line=st.sampled_from(LINES),
+    cuts=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), st.sampled_from(PIECES)), max_size=3),
+)
+def test_what_the_scanner_takes_the_typed_reader_takes_too(line: bytes, cuts: list[tuple[float, int, bytes]]) -> None:
+    for at, length, put in cuts:
+        start = int(at * len(line))
+        line = line[:start] + put + line[start + length :]
+    assert_told_rightly(line + b"\n" + LINES[0])
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
+def test_pieces_of_json_in_any_order_are_passed_over(pieces: list[bytes]) -> None:
+    assert_told_rightly(b"".join(pieces))
+
+
+@pytest.mark.parametrize("cut", range(0, 120, 7))
+def test_a_line_that_is_cut_anywhere_has_no_spans(cut: int) -> None:
+    line = LINES[0][: len(LINES[0]) * cut // 120]
+    assert not spans.scan(line).spans
+
+
+def test_all_spans_of_whole_lines_are_found() -> None:
+    found = spans.scan(b"\n".join(LINES))
+    assert len(found.spans) == 18 * 8 * spans.SPAN_COLUMNS
+    assert len(found.line_ends) == 8 * len(LINES)
+
+
+@given(st.integers(-5, 30), st.integers(-5, 30))
+def test_a_place_outside_the_block_is_refused(start: int, length: int) -> None:
+    texts = spans.Texts(b"0123456789")
+    assert texts.add(b"abc") == 10
+    places = np.array([start], np.int64), np.array([length], np.int64)
+    whole = b"0123456789abc"
+    is_inside = start >= 0 and (start + length <= 10 or (start >= 10 and start + length <= 13))
+    if length < 0:
+        assert texts.listed(*places) == [None]
+    elif is_inside:
+        assert texts.listed(*places) == [whole[start : start + length]]
+        assert texts.woven([(b"<", *places, b">", b"")], 1)[1] == b"<" + whole[start : start + length] + b">"
+    else:
+        for use in (texts.listed, texts.joined) if length else (texts.listed,):
+            with pytest.raises(IndexError):
+                use(*places)
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    texts = spans.Texts(b"0123456789")
+    one, two = np.zeros(1, np.int64), np.zeros(2, np.int64)
+    for use in (texts.listed, texts.joined):
+        with pytest.raises(IndexError):
+            use(one, two)
+    with pytest.raises(IndexError):
+        texts.equal(one, one, two, two)
+    with pytest.raises(IndexError):
+        texts.woven([(b"", one, one, b"", b"")], 2)
+    with pytest.raises(IndexError):
+        texts.counts(one, one, two)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_are_read_as_python_reads_them(number: float) -> None:
+    written = repr(number).encode()
+    found = np.empty(1, np.float64)
+    spans.Texts(written).decimals(np.zeros(1, np.int64), np.array([len(written)], np.int64), found)
+    assert found[0] == number
+
+
+def test_a_text_is_found_wherever_it_stands() -> None:
+    texts = spans.Texts(b"user-1")
+    starts, lengths = np.zeros(4, np.int64), np.array([6, 6, 0, -1], np.int64)
+    rows = [b"user-1 asks", b"user-", b"user-1", b"user-1"]
+    ends = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    assert list(texts.held(starts, lengths, ends, b"".join(rows))) == [1, 0, 0, 0]
+
+
+def test_what_is_known_of_a_text_is_asked_once() -> None:
+    asked: list[bytes] = []
+
+    def read(text: bytes) -> int:
+        asked.append(text)
+        return len(text)
+
+    known = spans.Known(read, 100)
+    texts = spans.Texts(b"aabbaa")
+    places = np.empty(4, np.int64)
+    known.places_of(texts, np.array([0, 2, 4, 0]), np.array([2, 2, 2, -1]), places)
+    assert (places.tolist(), known.found, asked) == ([0, 1, 0, -1], [2, 2], [b"aa", b"bb"])
