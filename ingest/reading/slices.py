@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from ingest.reading.blocks import PART_BYTES, LinePart
-from ingest.reading.key_counting import LOOKAHEAD, KeyCounter
+from ingest.reading.key_counting import MARGIN, KeyCounter
 
 _PIECE_BYTES = 1 << 18
 _NEWLINE = 10
@@ -41,14 +41,14 @@ class _Copy:
 
     def __init__(self, out: RawIOBase) -> None:
         self._out = out
-        self._buffer = np.zeros(LOOKAHEAD + _PIECE_BYTES, dtype=np.uint8)
+        self._buffer = bytearray(MARGIN + _PIECE_BYTES)
+        self._view = np.frombuffer(self._buffer, dtype=np.uint8)
         self._keys = KeyCounter()
-        self._lines = 0
         self.last = _NEWLINE
 
     def read(self, stream: BinaryIO, most: int) -> int:
         """Take up to `most` bytes of a stream; return how many there were."""
-        size = int(stream.readinto(self._buffer[LOOKAHEAD:][:most]) or 0)  # type: ignore[attr-defined]
+        size = int(stream.readinto(self._view[MARGIN:][:most]) or 0)  # type: ignore[attr-defined]
         self._count(size)
         return size
 
@@ -56,23 +56,22 @@ class _Copy:
         """Take bytes that are in memory."""
         for at in range(0, len(content), _PIECE_BYTES):
             piece = content[at : at + _PIECE_BYTES]
-            self._buffer[LOOKAHEAD : LOOKAHEAD + len(piece)] = piece
+            self._buffer[MARGIN : MARGIN + len(piece)] = piece
             self._count(len(piece))
 
     def _count(self, size: int) -> None:
         if not size:
             return
-        piece = self._buffer[LOOKAHEAD : LOOKAHEAD + size]
-        write_all(self._out, piece.data)
-        self._lines += int(np.count_nonzero(piece == _NEWLINE))
-        self._keys.count(self._buffer[: LOOKAHEAD + size])
-        self.last = int(piece[-1])
-        self._buffer[:LOOKAHEAD] = self._buffer[size : size + LOOKAHEAD].copy()
+        end = MARGIN + size
+        write_all(self._out, self._view[MARGIN:end].data)
+        self._keys.count(self._view[:end])
+        self.last = self._buffer[end - 1]
+        self._buffer[:MARGIN] = self._buffer[end - MARGIN : end]
 
     def done(self) -> Written:
         """Return what was written."""
-        self._keys.count(np.concatenate([self._buffer[:LOOKAHEAD], np.full(LOOKAHEAD, _NEWLINE, dtype=np.uint8)]))
-        return Written(self._lines, self._keys.valued)
+        self._keys.count(np.concatenate([self._view[:MARGIN], np.zeros(MARGIN // 2, dtype=np.uint8)]))
+        return Written(self._keys.lines, self._keys.valued)
 
 
 def write_all(out: RawIOBase, data: memoryview) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.reading import slices
 from ingest.reading.blocks import LinePart
+from ingest.reading.key_counting import count_keys
 from ingest.reading.slices import Written, write_part
 from ingest.reading.unwrapping import Layers
 
@@ -58,6 +59,13 @@ def test_keys_are_counted_exactly_whatever_the_pieces(
         monkeypatch.setattr(slices, "_PIECE_BYTES", size)
         assert written(content, tmp_path) == Written(lines=9, valued_keys=9 * valued_keys(record))
         assert (tmp_path / "slice").read_bytes() == content
+
+
+@given(st.binary() | st.text('": \nnx', min_size=3).map(str.encode))
+def test_the_compiled_loop_counts_what_the_plain_way_counts(content: bytes) -> None:
+    compiled = pytest.importorskip("ingest.compiled.key_counting")
+    view = np.frombuffer(content, dtype=np.uint8)
+    assert compiled.count_keys(view) == count_keys(view)
 
 
 def test_a_shorter_slice_leaves_nothing_of_the_longer_one_before_it(tmp_path: Path) -> None:
