@@ -29,12 +29,12 @@ class FastPlan(NamedTuple):
     fields: dict[str, str]
     """SQL of each mapped field that has a path, as text."""
     links: str
-    """SQL of the list of (chunk_id, doc_id, h, score), h being a hash of the text; empty when none is mapped.
+    """SQL of the list of (p, score), p being a hash of the passage; empty when none is mapped."""
+    passages: str
+    """SQL of the list of (p, chunk_id, doc_id, text).
 
     Where no path is mapped to an id, the places in a chunk's metadata follow that may hold one.
     """
-    texts: str
-    """SQL of the list of chunk texts."""
     is_odd: str
     """True for a row that fails a condition, or in which a dotted key stands as such."""
     is_missing: str
@@ -214,16 +214,16 @@ def _plan(section: InteractionsSection, tree: Tree, paths: _Paths) -> FastPlan:
     through.extend([chunks["list"]] if chunks else [])
     mapped = mapped_keys(section)
     missing = [f"{value(chain)} IS NULL" for chain in dict.fromkeys(through)]
-    links = texts = ""
+    links = passages = ""
     if chunks:
-        links, texts, missing_in_chunk = chunk_sql(chunks)
+        links, passages, missing_in_chunk = chunk_sql(chunks)
         missing.append(missing_in_chunk)
     return FastPlan(
         columns=declared(tree, "VARCHAR"),
         typed_columns=declared(tree, "DOUBLE"),
         fields={name: _value_or_partition(chain, partitions) for name, chain in chains.items()},
         links=links,
-        texts=texts,
+        passages=passages,
         is_odd=any_of(odd),
         is_missing=any_of(missing),
         mapped=sorted(mapped),
@@ -245,8 +245,7 @@ def _counted(paths: _Paths, mapped: frozenset[str]) -> Counted | None:
     between |= {chunks["list"]} if chunks else set()
     between |= {(key,) for key, _, _ in conditions if key in mapped}
     own = [f"CAST({value(chain)} IS NOT NULL AS UTINYINT)" for chain in sorted(between - fields.keys())]
-    names = {"text": "h"}
-    return Counted(list(fields.values()), [names.get(name, name) for name in parts.values()], " + ".join(own) or "0")
+    return Counted(list(fields.values()), list(parts.values()), " + ".join(own) or "0")
 
 
 def _value_or_partition(chain: tuple[str, ...], partitions: dict[str, str]) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ingest.adapters.mapping import MappingReader
 from ingest.adapters.mapping_file import MappingFile
-from ingest.fast.chunks import TextBook
+from ingest.fast.chunks import PassageBook
 from ingest.fast.plan import fast_plan
 from ingest.fast.slices import FastJob, SliceReader
 from ingest.reading.blocks import LinePart
@@ -108,7 +108,7 @@ class _Ahead:
     def __init__(self, job: FastJob, folder: Path, workers: int) -> None:
         self.is_stopped = False
         """Whether no further slice is begun."""
-        self.book = TextBook()
+        self.book = PassageBook()
         self._stack = ExitStack()
         self._free: SimpleQueue[SliceReader] = SimpleQueue()
         self._workers = workers

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.adapters.mapping_file import InteractionsSection, MappingFile
-from ingest.fast.chunks import ChunkReader, Links, TextBook
+from ingest.fast.chunks import ChunkReader, Links, PassageBook
 from ingest.fast.columns import Array, only_chunk, with_members, without_nulls
 from ingest.fast.plan import FastPlan
 from ingest.fast.rows import FastRows
@@ -57,8 +57,8 @@ class _Mode(NamedTuple):
 class SliceReader:
     """Reads slices with an engine of its own that works on one core; one reader a thread."""
 
-    def __init__(self, job: FastJob, folder: Path, book: TextBook) -> None:
-        """Open the engine; `folder` takes the slice that is being read, `book` the texts of all readers."""
+    def __init__(self, job: FastJob, folder: Path, book: PassageBook) -> None:
+        """Open the engine; `folder` takes the slice that is being read, `book` the passages of all readers."""
         self.job, self.plan = job, job.plan
         self.rows = RowReader(job.way)
         stage = job.section.retrieved.stage if job.section.retrieved else ""
@@ -95,8 +95,9 @@ class SliceReader:
 
     def _read(self, part: LinePart, written: Written, mode: _Mode) -> StagedBlock | None:
         table = self._table(self._query(mode))
-        rows = FastRows(self.job.section, table, self._links(table))
-        rest = self._rests(mode, table, written) if self.plan.has_rest else None
+        links = self._links(table, mode)
+        rows = FastRows(self.job.section, table, links)
+        rest = self._rests(mode, table, links, written) if self.plan.has_rest else None
         if rest is not None and len(rest) != table.num_rows:
             return None
         if self.plan.has_rest and self.plan.partitions:
@@ -128,42 +129,41 @@ class SliceReader:
         odd = plan.is_odd if mode.is_strict else f"{plan.is_odd} OR {plan.is_missing}"
         return f"SELECT {', '.join(columns)}, {odd} AS is_odd FROM {self._source(mode)}"  # noqa: S608 - quoted names
 
-    def _links(self, table: pa.Table) -> Links | None:
-        return self.chunks.read(only_chunk(table["links"]), self._find_texts) if self.plan.links else None
+    def _links(self, table: pa.Table, mode: _Mode) -> Links | None:
+        if not self.plan.links:
+            return None
+        return self.chunks.read(only_chunk(table["links"]), lambda hashes: self._find_passages(hashes, mode))
 
-    def _find_texts(self, hashes: Array) -> list[tuple[int, str]]:
-        """Return the texts of chunks by hash, from the slice at hand."""
-        self.connection.register("wanted", pa.table({"h": hashes}))
+    def _find_passages(self, hashes: Array, mode: _Mode) -> pa.Table:
+        """Return the passages of chunks by hash, from the slice at hand."""
+        self.connection.register("wanted", pa.table({"p": hashes}))
         try:
-            return self.connection.execute(
-                f"SELECT hash(text) AS h, any_value(text) FROM (SELECT unnest({self.plan.texts}) AS text"  # noqa: S608 - quoted names
-                f" FROM {self._source(self._modes[-1])}) WHERE hash(text) IN (SELECT h FROM wanted) GROUP BY ALL",
-                {"log": str(self.place)},
-            ).fetchall()
+            return self._table(
+                f"SELECT DISTINCT ON (s.p) unnest(s) FROM (SELECT unnest({self.plan.passages}) AS s"  # noqa: S608 - quoted names
+                f" FROM {self._source(mode)}) WHERE s.p IN (SELECT p FROM wanted)"
+            )
         finally:
             self.connection.unregister("wanted")
 
-    def _rests(self, mode: _Mode, table: pa.Table, written: Written) -> Array | None:
+    def _rests(self, mode: _Mode, table: pa.Table, links: Links | None, written: Written) -> Array | None:
         """Return what nothing maps, row by row, when there is anything of the kind."""
         # Counting keys costs a fraction of reading them, and reading them far less than a text a line.
-        if mode.is_strict and (written.valued_keys == self._mapped_keys(table) or not self._has_rests()):
+        if mode.is_strict and (written.valued_keys == self._mapped_keys(table, links) or not self._has_rests()):
             return None
         mapped = self.plan.mapped
         query = _REST.replace("{options}", mode.options)
         patch = orjson.dumps(dict.fromkeys(mapped)).decode()
         return without_nulls(only_chunk(self._table(query, mapped=mapped, patch=patch)["rest"]))
 
-    def _mapped_keys(self, table: pa.Table) -> int:
+    def _mapped_keys(self, table: pa.Table, links: Links | None) -> int:
         """Return how many keys have a value that some path reads; -1 when the columns do not tell."""
         counted = self.plan.counted
         if counted is None:
             return -1
         found = sum(table.num_rows - table[name].null_count for name in counted.fields)
         found += pc.sum(table["between"]).as_py() or 0
-        if counted.parts:
-            chunks = only_chunk(table["links"]).flatten()
-            parts = dict(zip(chunks.type.names, chunks.flatten(), strict=True))
-            found += sum(len(chunks) - parts[name].null_count for name in counted.parts)
+        if links is not None:
+            found += sum(links.given[name] for name in counted.parts)
         return int(found)
 
     def _has_rests(self) -> bool:

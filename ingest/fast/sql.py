@@ -35,20 +35,21 @@ def value(chain: tuple[str, ...], of: str = "") -> str:
 
 
 def chunk_sql(chunks: dict[str, tuple[str, ...]]) -> tuple[str, str, str]:
-    """Return SQL of the links, of the texts, and of whether some chunk leads its paths through what is no object."""
+    """Return SQL of the links, of the passages, and of whether some chunk leads its paths through what is no object."""
     column = value(chunks["list"])
     own = {name: chain for name, chain in chunks.items() if name in CHUNK_PARTS}
     part = {name: value(chain, "s") for name, chain in chunks.items() if name != "list"}
     part = dict.fromkeys(CHUNK_PARTS, "CAST(NULL AS VARCHAR)") | part
-    part["h"] = f"CASE WHEN {part['text']} IS NULL THEN NULL ELSE hash({part['text']}) END"
-    packed = ", ".join(f"{name} := {sql}" for name, sql in part.items() if name != "text")
-    links = f"list_transform({column}, lambda s: struct_pack({packed}))"
+    score = part.pop("score")
+    part = {"p": f"hash({', '.join(part.values())})", **part}
+    links = f"list_transform({column}, lambda s: struct_pack(p := {part['p']}, score := {score}))"
+    packed = ", ".join(f"{name} := {sql}" for name, sql in part.items())
     through = [value(chain[:depth], "s") for chain in own.values() for depth in range(1, len(chain))]
     missing = "FALSE"
     if through:
         empty = " OR ".join(f"{path} IS NULL" for path in dict.fromkeys(through))
         missing = f"len(list_filter({column}, lambda s: {empty})) > 0"
-    return links, f"list_transform({column}, lambda s: {part['text']})", missing
+    return links, f"list_transform({column}, lambda s: struct_pack({packed}))", missing
 
 
 def quoted(name: str) -> str:
