@@ -180,7 +180,7 @@ def _traces(rows: pa.Table) -> Iterator[tuple[_Trace, int]]:
 def _row(trace: _Trace, made: list[str]) -> tuple[Any, ...]:
     users = list({span.user_id: None for span in trace.spans if span.user_id})
     last_ns = trace.spans[-1].started_ns
-    return trace.family, trace.trace_id, len(trace.spans), last_ns, users, written(trace.spans), made
+    return trace.family, trace.trace_id, len(trace.spans), last_ns, users, made, written(trace.spans)
 
 
 _assembler: _Assembler | None = None

@@ -58,23 +58,27 @@ def _each_once(spans: list[Span]) -> list[Span]:
 
 
 def packed(content: bytes) -> bytes:
-    """Return the JSON text of spans in the form in which the store keeps it: a mark, its length, and LZ4."""
-    squeezed: bytes = _codec.compress(content, asbytes=True)
-    return _PACKED + len(content).to_bytes(4, "little") + squeezed
+    """Return the JSON text of the spans of a trace in the form in which the store keeps it: a mark, its length, LZ4."""
+    return _PACKED + len(content).to_bytes(4, "little") + bytes(_codec.compress(content, asbytes=True))
+
+
+def packed_together(content: bytes) -> bytes:
+    """Return the JSON texts of several traces in the form in which the store keeps them: a mark, their length, Zstd."""
+    return _TOGETHER + len(content).to_bytes(4, "little") + bytes(_tight_codec.compress(content, asbytes=True))
 
 
 def unpacked(payload: bytes) -> bytes:
     """Return the JSON text of a payload; one from before payloads were packed is such a text itself."""
-    if not payload.startswith(_PACKED):
+    codec = _CODECS.get(payload[:1])
+    if codec is None:
         return payload
-    start = len(_PACKED) + 4
-    size = int.from_bytes(payload[len(_PACKED) : start], "little")
-    text: bytes = _codec.decompress(payload[start:], size, asbytes=True)
+    text: bytes = codec.decompress(payload[5:], int.from_bytes(payload[1:5], "little"), asbytes=True)
     return text
 
 
-_PACKED = b"\x01"
-_codec = pa.Codec("lz4_raw")
+_PACKED, _TOGETHER = b"\x01", b"\x02"
+_codec, _tight_codec = pa.Codec("lz4_raw"), pa.Codec("zstd", compression_level=1)
+_CODECS = {_PACKED: _codec, _TOGETHER: _tight_codec}
 
 
 def written_spans(spans: Sequence[Span], adapter: str) -> bytes:

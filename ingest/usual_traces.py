@@ -66,7 +66,7 @@ def put_usual_together(usual: UsualSpans, adapter: str, torn: Collection[str], m
             made_of = [f"{usual.source}:{trace.trace_id}"]
             last_ns = trace.spans[-1].started_ns
             rows.append(
-                (trace.trace_id, len(trace.spans), last_ns, [*written.users.values()], packed(text.encode()), made_of)
+                (trace.trace_id, len(trace.spans), last_ns, [*written.users.values()], made_of, packed(text.encode()))
             )
     add_turns(made, plain, usual.source, hash_user=redactor.hash_user)
     return UsualTraces(rows, redacted_spans(redactor, left))

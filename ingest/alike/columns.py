@@ -31,8 +31,7 @@ _LETTERS = frozenset(start for start in UNPLAIN_STARTS if start.isalpha())
 _DOUBTFUL_STARTS = _marks({*UNPLAIN_STARTS, "\\"} - _LETTERS, 0)
 _LETTER_STARTS = _marks(_LETTERS, 0)
 _DOUBTFUL_ENDS = _marks(SPACES, -1)
-_PRINTED = tuple(start.encode() for start in PRINTED_STARTS)
-_PRINTED_STARTS = _marks(PRINTED_STARTS, 0)
+_PRINTED_STARTS, _PRINTED_SECONDS, _PRINTED_THIRDS = (_marks(PRINTED_STARTS, place) for place in range(3))
 _LONGEST_WORD = 40
 """More than any word that stands for nothing has."""
 
@@ -112,10 +111,14 @@ class Strings:
         starts = self._block.data[self._raw.starts]
         may_be_word = _LETTER_STARTS[starts] & ((self._raw.lengths < _LONGEST_WORD) | self._is_odd_end())
         doubtful = _DOUBTFUL_STARTS[starts] | may_be_word | self._is_blank()
-        for row in np.flatnonzero(_PRINTED_STARTS[starts]).tolist():
-            first = int(self._raw.starts[row])
-            doubtful[row] |= self._block.texts.content.startswith(_PRINTED, first)
-        return doubtful
+        return doubtful | self._may_be_print()
+
+    def _may_be_print(self) -> Ints:
+        data, found = self._block.data, _PRINTED_STARTS[self._block.data[self._raw.starts]]
+        rows = np.flatnonzero(found)
+        starts = self._raw.starts[rows]
+        found[rows] = _PRINTED_SECONDS[data[starts + 1]] & _PRINTED_THIRDS[data[starts + 2]]
+        return found
 
     def _is_blank(self) -> Ints:
         return self._raw.lengths == 0

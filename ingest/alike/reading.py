@@ -1,6 +1,5 @@
 """Reads a block of OTLP lines: the traces that are written alike as columns, and which lines are left."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from ingest.alike.turns import MadeBy, Turns, turns_of
 from ingest.columnar import Tables, joined, without
 from ingest.span_privacy import SpanRedactor
 from ingest.span_staging import TRACE_SCHEMA
-from ingest.trace_rows import packed
+from ingest.trace_packs import packed_columns
 from ingest.traces.dialects.openinference import offline
 from ingest.traces.plain_forms import Place as FormPlace
 from ingest.traces.plain_forms import form_of_places
@@ -81,8 +80,8 @@ class AlikeReader:
         taken = np.unique(lines[~odd])
         left = _left(content, block.line_ends, taken)
         ends = len(block.line_ends) - (not content.endswith(b"\n"))
-        made, rows = joined([tables for tables, _ in kept]), pa.concat_tables([rows for _, rows in kept])
-        return AlikeBlock(made, rows, self._memory.take_passages(), len(taken), ends, left)
+        made = joined([stored.made for stored in kept])
+        return AlikeBlock(made, _together(kept), self._memory.take_passages(), len(taken), ends, left)
 
     def _turns(self, block: Block, alike: AlikeTraces) -> Turns | None:
         spans = alike.spans
@@ -114,8 +113,18 @@ def _numbered(block: Block) -> Ints:
     return np.array(numbers, np.int64)[block.spans[:, 1]]
 
 
-def _kept(alike: AlikeTraces, turns: Turns, odd: Ints) -> tuple[Tables, pa.Table] | None:
-    """Return the turns and the stored rows of the traces that are not left; None when all are."""
+class _Kept(NamedTuple):
+    """What is stored of alike traces."""
+
+    made: Tables
+    rows: list[pa.Array]
+    """The columns of their rows but for what is packed together."""
+    texts: list[bytes]
+    """The JSON texts of their spans."""
+
+
+def _kept(alike: AlikeTraces, turns: Turns, odd: Ints) -> _Kept | None:
+    """Return what is stored of the traces that are not left; None when all are."""
     is_left = odd[alike.spans[:, 0]]
     if is_left.all():
         return None
@@ -123,21 +132,27 @@ def _kept(alike: AlikeTraces, turns: Turns, odd: Ints) -> tuple[Tables, pa.Table
     ids = tables.interactions.column("interaction_id").combine_chunks()
     if is_left.any():
         tables = without(tables, ids.filter(pa.array(is_left)).to_pylist())
-    return tables, _rows(turns, ids, np.flatnonzero(~is_left), alike.spans.shape[1])
+    rows = np.flatnonzero(~is_left)
+    return _Kept(tables, _rows(turns, ids, rows, alike.spans.shape[1]), turns.spans.of(rows))
 
 
-def _rows(turns: Turns, ids: pa.Array, kept: Ints, spans: int) -> pa.Table:
+def _rows(turns: Turns, ids: pa.Array, kept: Ints, spans: int) -> list[pa.Array]:
     places = pa.array(kept)
     offsets = pa.array(np.arange(len(kept) + 1, dtype=np.int32))
-    columns: Sequence[pa.Array] = [
+    return [
         turns.trace_ids.take(places),
         pa.array(np.full(len(kept), spans, np.int32)),
         pa.array(turns.last_ns[kept]),
         turns.users.take(places),
-        pa.array(list(map(packed, turns.spans.of(kept))), pa.binary()),
         pa.ListArray.from_arrays(offsets, ids.take(places)),
     ]
-    return pa.Table.from_arrays(columns, schema=TRACE_SCHEMA)
+
+
+def _together(kept: list[_Kept]) -> pa.Table:
+    """Return the rows of all traces."""
+    columns = [pa.chunked_array(parts) for parts in zip(*(stored.rows for stored in kept), strict=True)]
+    texts = [text for stored in kept for text in stored.texts]
+    return pa.Table.from_arrays([*columns, *packed_columns(texts)], schema=TRACE_SCHEMA)
 
 
 def _spread(odd: Ints, lines: Ints, traces: list[Ints]) -> None:

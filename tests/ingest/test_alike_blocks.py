@@ -15,6 +15,7 @@ from ingest.reading.blocks import LinePart
 from ingest.reading.unwrapping import Layers
 from ingest.reading_jobs import RowReader, StagedBlock, Way
 from ingest.settings import PrivacySettings
+from ingest.trace_packs import loosened
 from ingest.trace_rows import together
 from tests.ingest.alike_traces import SPELLINGS, as_lines, usual_trace
 from tests.ingest.test_trace_assembly import batch, span
@@ -97,7 +98,7 @@ def read_block(content: bytes, *, alike: bool) -> Read:
         LinePart("log", "", 0, len(content), content, Layers(), has_prefixes=False, partitions={})
     )
     payloads: dict[str, list[bytes]] = {}
-    for row in block.traces.to_pylist():
+    for row in loosened(block.traces.combine_chunks()).to_pylist():
         payloads.setdefault(row["trace_id"], []).append(row["payload"])
     torn = {trace_id for trace_id, rows in payloads.items() if len(rows) > 1}
     return Read(

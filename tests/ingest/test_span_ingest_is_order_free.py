@@ -13,6 +13,7 @@ from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
 from ingest.privacy_patterns import is_card
+from ingest.trace_packs import dissolve_packs
 from tests.ingest.test_trace_assembly import TRACE, batch, chain, llm, reranker, retriever
 
 TABLES = {
@@ -21,13 +22,14 @@ TABLES = {
     "chunk_texts": "*",
     "feedback_events": "* EXCLUDE (ingest_id, ordinal)",
     "interaction_aliases": "*",
-    "traces": "* EXCLUDE (ingest_id)",
+    "traces": "* EXCLUDE (ingest_id, digest)",
     "trace_parts": "*",
 }
 
 
 def tables(store: LogStore) -> dict[str, list[tuple[Any, ...]]]:
     with store.unit() as connection:
+        dissolve_packs(connection, "true")
         return {
             table: sorted(connection.execute(f"SELECT {columns} FROM {table}").fetchall(), key=repr)  # noqa: S608
             for table, columns in TABLES.items()

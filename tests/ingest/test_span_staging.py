@@ -75,7 +75,7 @@ def settled(connection: duckdb.DuckDBPyConnection, ingest_id: int = 1) -> dict[s
             spans = together([row["payload"] for row in pieces])
             if written(spans) != pieces[0]["payload"] or pieces[0]["made"] is None:
                 found[trace_id] = [entry.span_id for entry in spans]
-                rows.append((family, trace_id, len(spans), 0, [], written(spans), []))
+                rows.append((family, trace_id, len(spans), 0, [], [], written(spans)))
         store_traces(connection, batch, trace_table(rows, FAMILY_SCHEMA), ingest_id=ingest_id)
     return found
 
@@ -171,13 +171,13 @@ def test_traces_are_found_by_user_and_by_time_whether_they_wait_or_not(
 def test_spans_of_a_store_of_the_former_shape_are_kept(tmp_path: Path) -> None:
     store = LogStore(tmp_path / "logs.duckdb")
     with store.unit() as connection:
-        connection.execute("DROP TABLE traces; DROP TABLE trace_parts")
+        connection.execute("DROP TABLE traces; DROP TABLE trace_parts; DROP TABLE trace_packs")
         folder = Path(__file__).parents[2] / "ingest" / "schema"
         connection.execute((folder / "0010_spans.sql").read_text(encoding="utf-8"))
         connection.execute(
             """INSERT INTO spans VALUES ('trace', 'a"b', '1', 'otlp', 5, 6, 'u1', '{"kind":"chain"}', 1)"""
         )
-        for step in ("0011_traces.sql", "0012_packed_traces.sql"):
+        for step in ("0011_traces.sql", "0012_packed_traces.sql", "0015_trace_packs.sql"):
             connection.execute((folder / step).read_text(encoding="utf-8"))
         ((payload, users),) = connection.execute("SELECT payload, user_ids FROM trace_parts").fetchall()
     assert unpacked(payload) == b'[["1","otlp",5,6,"u1",{"kind":"chain"}]]'

@@ -18,6 +18,7 @@ from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
 from ingest.reading.parsing import parse_line
 from ingest.settings import PrivacySettings
+from ingest.trace_packs import dissolve_packs
 from ingest.traces import plain_turns
 from ingest.traces.facts import payload_text
 from tests.ingest.ingest_support import rows, tables
@@ -33,7 +34,7 @@ SAMPLES = (
     *("otlp_openinference_http_root", "otlp_genai_semconv_langchain", "otlp_genai_events_traces"),
     *("otlp_openllmetry_langchain", "otlp_langfuse_sdk", "otlp_stream_cancelled_oi", "otlp_stream_cancelled_ga"),
 )
-TRACES = "SELECT * EXCLUDE (ingest_id) FROM traces ORDER BY trace_id"
+TRACES = "SELECT * EXCLUDE (ingest_id, digest) FROM traces ORDER BY trace_id"
 ACCOUNT = {"read", "made", "skipped", "quarantined", "interactions", "feedback", "redactions", "spans_new", "warnings"}
 
 
@@ -79,6 +80,8 @@ def store_after(log: Path, folder: Path, privacy: PrivacySettings) -> tuple[dict
     folder.mkdir()
     (folder / SALT_NAME).write_text("5a" * 32, encoding="ascii")
     report = ingest([log], store=store, privacy=privacy, workers=1)
+    with store.unit() as connection:
+        dissolve_packs(connection, "true")
     found = tables(store) | {
         "traces": rows(store, TRACES),
         "aliases": rows(store, "FROM interaction_aliases ORDER BY ALL"),
