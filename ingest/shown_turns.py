@@ -72,10 +72,10 @@ INSERT INTO mined_shown SELECT candidate, place, line FROM around;
 CREATE OR REPLACE TEMP TABLE new_turns AS
 SELECT DISTINCT line FROM around WHERE line NOT IN (SELECT line FROM mined_turns);
 INSERT INTO mined_turns BY NAME
-SELECT number AS line, user_id, epoch_us(asked_at) AS asked_us, interaction_id, question,
-    coalesce(answer, '') AS answer, feedback, coalesce(feedback_comment, '') AS feedback_comment, coalesce(model, '') AS model,
-    coalesce(prompt_version, '') AS prompt_version, CASE WHEN isfinite(latency_ms) THEN latency_ms END AS latency_ms,
-    CASE WHEN isfinite(cost) THEN cost END AS cost, coalesce(error, '') AS error, stream_cut
+SELECT number AS line, user_id, epoch_us(asked_at) AS asked_us, interaction_id, question, stream_cut, feedback,
+    coalesce(answer, '') AS answer, coalesce(feedback_comment, '') AS feedback_comment, coalesce(error, '') AS error,
+    coalesce(model, '') AS model, coalesce(prompt_version, '') AS prompt_version,
+    CASE WHEN isfinite(latency_ms) THEN latency_ms END AS latency_ms, CASE WHEN isfinite(cost) THEN cost END AS cost
 FROM {turns} WHERE number IN (SELECT line FROM new_turns);
 INSERT INTO mined_passages
 SELECT number, rank, passage, CASE WHEN isfinite(score) THEN score END

@@ -76,17 +76,17 @@ def _raw_table(code: str) -> dict[str, Any]:
 
 def guess_language(words: Sequence[str]) -> str:
     """Return the language most of whose function words stand among the folded tokens; English when none tells."""
-    return _guessed(tuple(words[:_GUESSED_FROM]))
+    return _guessed(tuple(words[:GUESSED_FROM]))
 
 
 @lru_cache(maxsize=2048)
 def _guessed(words: tuple[str, ...]) -> str:
-    counts = sum(map(_languages_of_words().get, words, repeat(0))).to_bytes(len(LANGUAGES), "little")
+    counts = sum(map(languages_of_words().get, words, repeat(0))).to_bytes(len(LANGUAGES), "little")
     return LANGUAGES[counts.index(max(counts))]
 
 
 @cache
-def _languages_of_words() -> Mapping[str, int]:
+def languages_of_words() -> Mapping[str, int]:
     """Return the languages that have a word among their function words: a byte each, so that a sum counts them all."""
     languages: dict[str, int] = {}
     for place, code in enumerate(LANGUAGES):
@@ -95,7 +95,7 @@ def _languages_of_words() -> Mapping[str, int]:
     return languages
 
 
-_GUESSED_FROM = 80
+GUESSED_FROM = 80
 """Words that are looked at; fewer than a byte counts."""
 
 

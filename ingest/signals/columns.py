@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
-from ingest.signals.arrow_arrays import as_column, as_strings
+from ingest.signals.arrow_arrays import as_strings
 from ingest.signals.declining import decline_kinds
 from ingest.signals.rephrase_columns import rephrase_columns
-from ingest.signals.support import answer_support
+from ingest.signals.support_columns import support_columns
 
 
 class SignalColumns:
@@ -34,16 +33,13 @@ class SignalColumns:
 
     def supported(self, answers: pa.Array, texts: pa.Array) -> pa.Array:
         """Return a struct of the share of the words found in the text and the first figure that is not."""
-        supports = answer_support(answers.to_pylist(), texts.to_pylist())
-        is_there = np.array([support is not None for support in supports], dtype=bool)
-        shares = np.array([support.share if support else 0.0 for support in supports])
-        figures = as_strings([support and support.figure for support in supports])
-        return pa.StructArray.from_arrays(
-            [as_column(shares, pa.float64(), is_there), figures], names=["share", "figure"]
-        )
+        return support_columns(_whole(answers), _in_one(texts))
 
 
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
+def _whole(texts: pa.Array | pa.ChunkedArray) -> pa.StringArray:
+    return _in_one(texts).cast(pa.string())
+
+
+def _in_one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column in one piece: DuckDB hands on chunked arrays, Spark plain ones."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return whole.cast(pa.string())
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

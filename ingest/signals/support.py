@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from evalsets.grounding import token_set
-from evalsets.words import content_tokens, has_digit, numbers, tokens, without_citations
+from evalsets.grounding import token_set, unsupported_numbers
+from evalsets.words import content_tokens, tokens, without_citations
 
 _BLANKED = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalpha()})
 _NO_LETTERS_BUT_OF_TOKENS = "0123456789'`%$"
@@ -31,7 +31,7 @@ def _support(answer: str, texts: Sequence[str]) -> Support | None:
     plain = "".join(passage.plain for passage in passages)
     others = [passage.words for passage in passages if passage.words]
     found = sum(1 for word in words if f" {word} " in plain or any(word in known for known in others))
-    return Support(round(found / len(words), 4), _missing_figure(answer, texts))
+    return Support(round(found / len(words), 4), next(iter(unsupported_numbers(answer, texts)), None))
 
 
 class _Passage(NamedTuple):
@@ -47,13 +47,3 @@ def _passage(text: str) -> _Passage:
     if text.isascii() and not any(map(text.__contains__, _NO_LETTERS_BUT_OF_TOKENS)):
         return _Passage(f" {text.lower().translate(_BLANKED)} ", frozenset())
     return _Passage("", token_set([text]))
-
-
-def _missing_figure(answer: str, texts: Sequence[str]) -> str | None:
-    figures = numbers(answer) if has_digit(answer) or not answer.isascii() else []
-    if not figures:
-        return None
-    known = token_set(texts)
-    if not all(map(str.isascii, texts)):
-        known = known.union(*map(numbers, texts))
-    return next((figure for figure in figures if figure not in known), None)
