@@ -69,6 +69,7 @@ def measure_pairs(
     memset(&patterns, 0, sizeof(patterns))
     first.question, second.question = &questions[0], &questions[1]
     first.size = second.size = 0
+    first.is_read = second.is_read = False
     with nogil:
         for pair in range(pairs):
             verdicts[pair], word_sets[pair] = NO_REPHRASE, 0.0
@@ -117,7 +118,12 @@ cdef int judge(
     double* row,
 ) noexcept nogil:
     """Measure as much of a pair as it needs: most share no content word."""
-    cdef int both = shared_content(a, b), verdict = NO_REPHRASE
+    cdef int both, verdict = NO_REPHRASE
+    if a.content and b.content and not a.content_bits & b.content_bits:
+        return NO_REPHRASE
+    study(a, known)
+    study(b, known)
+    both = shared_content(a, b)
     if not both and a.content and b.content:
         return NO_REPHRASE
     word_sets[0] = word_sets_alike(a, b, patterns)
@@ -137,8 +143,6 @@ cdef int judge(
 cdef int shared_content(Question* a, Question* b) noexcept nogil:
     """Return how many content words, each counted once, stand in both."""
     cdef int word, both = 0
-    if not a.content_bits & b.content_bits:
-        return 0
     for word in range(a.words):
         if a.new_content >> word & 1 and places_of(a.stems[word], b) & b.content:
             both += 1

@@ -22,8 +22,6 @@ cdef double word_sets_alike(Question* a, Question* b, Patterns* patterns) noexce
     cdef Letters only_a, only_b
     cdef int first = 0, second = 0, order, both = 0, common, apart, spaced
     cdef double best
-    sort_pieces(a)
-    sort_pieces(b)
     only_a.length = only_b.length = 0
     while first < a.pieces or second < b.pieces:
         order = 1 if first == a.pieces else -1 if second == b.pieces else order_of(a, first, b, second)
@@ -64,15 +62,12 @@ cdef inline double share_left(int changes, int letters) noexcept nogil:
 cdef void sort_pieces(Question* q) noexcept nogil:
     """Sort by insertion: there are few."""
     cdef int number, place
-    if q.is_sorted:
-        return
     for number in range(1, q.pieces):
         place = number
         while place and order_of(q, place - 1, q, place) > 0:
             q.starts[place - 1], q.starts[place] = q.starts[place], q.starts[place - 1]
             q.ends[place - 1], q.ends[place] = q.ends[place], q.ends[place - 1]
             place -= 1
-    q.is_sorted = True
 
 
 cdef inline int order_of(Question* a, int first, Question* b, int second) noexcept nogil:

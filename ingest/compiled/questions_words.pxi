@@ -2,10 +2,14 @@
 
 cdef enum:
     MOST_WORDS = 64
+    MOST_PIECES = 200  # of MOST_LETTERS with a space between two
     SLOTS = 8192
     SHIFT = 51  # leaves a slot of a hash
     SUFFIXES = 16
     LONGEST_SUFFIX = 8
+    LOWERED = 0x3000  # letters up to here are looked up; of those beyond, these are left to the plain way:
+    CASED_FROM = 0x10400
+    CASED_TO = 0x1EFFF
 
 # What a letter of ASCII is.
 cdef enum:
@@ -26,33 +30,37 @@ cdef enum:
     OPENS = 256
     ASKING_SHIFT = 12
 
+cdef uint32_t CAPITAL_SIGMA = 0x3A3
 cdef uint64_t SEED = 0xCBF29CE484222325
 cdef uint64_t FACTOR = 0x9E3779B97F4A7C15
 
 
 cdef struct Question:
-    uint32_t[MOST_LETTERS] letters
+    uint32_t letters[MOST_LETTERS]
     int length
-    uint64_t[MOST_WORDS] stems
-    int[MOST_WORDS] traits
+    uint64_t stems[MOST_WORDS]
+    int traits[MOST_WORDS]
     int words
-    uint64_t names  # bit i for word i: no pronoun, and its stem did not stand before
-    uint64_t content
-    uint64_t new_content  # its stem did not stand before among these
-    uint64_t content_bits  # bit h for a content word whose hash ends in h
+    uint64_t content  # bit i for word i
+    uint64_t content_bits  # bit h for a content word whose hash begins with h
+    # All below is known once a question is studied.
+    bint is_studied
+    uint64_t names  # of the words those that are no pronouns and whose stem did not stand before
+    uint64_t new_content  # content words whose stem did not stand before among these
     int asks
     bint points
     bint goes_on
-    int[MOST_WORDS] starts  # of the pieces, in order of their letters once they are sorted
-    int[MOST_WORDS] ends
+    int starts[MOST_PIECES]  # of the pieces, in order of their letters
+    int ends[MOST_PIECES]
     int pieces
-    bint is_sorted
 
 
 cdef struct Known:
     uint64_t keys[SLOTS]
-    int values[SLOTS]
+    int traits[SLOTS]
+    uint64_t stems[SLOTS]
     uint8_t kinds[ASCII]
+    uint32_t lowered[LOWERED]  # 0 where lower case is more than a letter, or not always the same
     uint32_t suffixes[SUFFIXES][LONGEST_SUFFIX]
     uint32_t instead[SUFFIXES]
     int sizes[SUFFIXES]
@@ -71,29 +79,35 @@ cdef class Vocabulary:
     def __init__(self, dict traits, dict suffixes, int shortest, str no_word, str retry_marks):
         if len(traits) > SLOTS // 2 or len(suffixes) > SUFFIXES or max(map(len, suffixes)) > LONGEST_SUFFIX:
             raise ValueError(f"{len(traits)} words and {len(suffixes)} suffixes are more than fit.")
-        for word, value in traits.items():
-            self.put(word, value)
         for number, (suffix, instead) in enumerate(suffixes.items()):
             for place, letter in enumerate(suffix):
                 self.known.suffixes[number][place] = ord(letter)
             self.known.sizes[number] = len(suffix)
-            self.known.kinds[ord(suffix[-1])] |= ENDS_SUFFIX
+            self.known.kinds[ord(suffix[len(suffix) - 1])] |= ENDS_SUFFIX
             self.known.instead[number] = ord(instead) if instead else 0
         self.known.count, self.known.shortest = len(suffixes), shortest
+        for code in range(1, LOWERED):
+            letter = chr(code).lower()
+            self.known.lowered[code] = ord(letter) if len(letter) == 1 and code != CAPITAL_SIGMA else 0
         for letter in no_word:
             self.known.kinds[ord(letter)] |= NO_WORD
         for letter in retry_marks:
             self.known.kinds[ord(letter)] |= RETRY_MARK
+        for word, value in traits.items():
+            self.put(word, value)
 
-    cdef put(self, str word, int value):
+    cdef put(self, str word, int traits):
         """Keep a word at the first slot from its hash on that is free."""
-        cdef uint64_t key = SEED
-        for letter in word:
-            key = longer(key, ord(letter))
-        cdef uint64_t slot = key >> SHIFT
-        while self.known.keys[slot]:
-            slot = (slot + 1) % SLOTS
-        self.known.keys[slot], self.known.values[slot] = key, value
+        cdef uint64_t[MOST_LETTERS + 1] hashes
+        cdef uint32_t[MOST_LETTERS] letters
+        cdef int place, slot
+        hashes[0] = SEED
+        for place, letter in enumerate(word[:MOST_LETTERS]):
+            letters[place] = ord(letter)
+            hashes[place + 1] = longer(hashes[place], letters[place])
+        slot = slot_of(hashes[len(word)], &self.known)
+        self.known.keys[slot], self.known.traits[slot] = hashes[len(word)], traits
+        self.known.stems[slot] = stem(letters, len(word), hashes, &self.known)
 
 
 cdef inline uint64_t longer(uint64_t key, uint32_t letter) noexcept nogil:
@@ -101,13 +115,12 @@ cdef inline uint64_t longer(uint64_t key, uint32_t letter) noexcept nogil:
     return (key ^ letter) * FACTOR
 
 
-cdef inline int traits_of(uint64_t key, const Known* known) noexcept nogil:
-    cdef uint64_t slot = key >> SHIFT
-    while known.keys[slot]:
-        if known.keys[slot] == key:
-            return known.values[slot]
+cdef inline int slot_of(uint64_t key, const Known* known) noexcept nogil:
+    """Return the slot of a word, or one with the key 0 where it is not known."""
+    cdef int slot = <int>(key >> SHIFT)
+    while known.keys[slot] and known.keys[slot] != key:
         slot = (slot + 1) % SLOTS
-    return CONTENT
+    return slot
 
 
 cdef inline bint is_in_word(uint32_t letter, const Known* known) noexcept nogil:
@@ -143,10 +156,10 @@ cdef uint64_t stem(const uint32_t* word, int size, const uint64_t* hashes, const
 cdef bint read(Question* q, const uint8_t* text, Py_ssize_t size, const Known* known) noexcept nogil:
     """Read a question; False where it is left to the plain way."""
     cdef uint64_t[MOST_LETTERS + 1] hashes
-    cdef int place = 0, start
-    if not decode(q, text, size):
+    cdef int place = 0, start, slot
+    if not decode(q, text, size, known):
         return False
-    q.words = q.names = q.content = q.new_content = q.content_bits = q.asks = q.points = 0
+    q.words = q.content = q.content_bits = q.is_studied = 0
     hashes[0] = SEED
     while place < q.length:
         if not is_in_word(q.letters[place], known):
@@ -158,15 +171,16 @@ cdef bint read(Question* q, const uint8_t* text, Py_ssize_t size, const Known* k
         while place < q.length and is_in_word(q.letters[place], known):
             hashes[place - start + 1] = longer(hashes[place - start], q.letters[place])
             place += 1
-        add_word(
-            q, traits_of(hashes[place - start], known), stem(&q.letters[start], place - start, hashes, known), known
-        )
-    q.goes_on = goes_on(q)
-    return cut(q)
+        slot = slot_of(hashes[place - start], known)
+        if known.keys[slot]:
+            add_word(q, known.traits[slot], known.stems[slot])
+        else:
+            add_word(q, CONTENT, stem(&q.letters[start], place - start, hashes, known))
+    return True
 
 
-cdef bint decode(Question* q, const uint8_t* text, Py_ssize_t size) noexcept nogil:
-    """Read the letters of UTF-8; False where they are too many, broken or oddly spaced, which is for the plain way."""
+cdef bint decode(Question* q, const uint8_t* text, Py_ssize_t size, const Known* known) noexcept nogil:
+    """Read the letters of UTF-8 in lower case; False where they are many, broken or odd: for the plain way."""
     cdef Py_ssize_t place = 0
     cdef uint32_t letter, follower
     cdef int more
@@ -192,11 +206,23 @@ cdef bint decode(Question* q, const uint8_t* text, Py_ssize_t size) noexcept nog
             return False
         elif letter == c" " and (q.length == 0 or place == size or q.letters[q.length - 1] == c" "):
             return False
-        if q.length == MOST_LETTERS:
+        if letter < LOWERED:
+            letter = known.lowered[letter]
+        elif is_cased(letter):
+            return False
+        if letter == 0 or q.length == MOST_LETTERS:
             return False
         q.letters[q.length] = letter
         q.length += 1
     return q.length > 0
+
+
+cdef inline bint is_cased(uint32_t letter) noexcept nogil:
+    """Tell whether a letter from LOWERED on may be an upper case one."""
+    return (
+        CASED_FROM <= letter <= CASED_TO or 0xA640 <= letter <= 0xA7FF or 0xAB30 <= letter <= 0xABBF
+        or 0xFF21 <= letter <= 0xFF3A
+    )
 
 
 cdef inline bint is_foreign_space(uint32_t letter) noexcept nogil:
@@ -206,21 +232,34 @@ cdef inline bint is_foreign_space(uint32_t letter) noexcept nogil:
     )
 
 
-cdef void add_word(Question* q, int traits, uint64_t stem, const Known* known) noexcept nogil:
-    cdef uint64_t bit = <uint64_t>1 << q.words, before = places_of(stem, q)
+cdef inline void add_word(Question* q, int traits, uint64_t stem) noexcept nogil:
     q.stems[q.words], q.traits[q.words] = stem, traits
-    q.words += 1
-    if not before and not traits_of(stem, known) & POINTS:
-        q.names |= bit
     if traits & CONTENT:
-        if not before & q.content:
-            q.new_content |= bit
-        q.content |= bit
+        q.content |= <uint64_t>1 << q.words
         q.content_bits |= <uint64_t>1 << (stem >> 58)
-    if traits & POINTS:
-        q.points = True
-    if not q.asks:
-        q.asks = traits >> ASKING_SHIFT
+    q.words += 1
+
+
+cdef void study(Question* q, const Known* known) noexcept nogil:
+    """Find out what is asked only of questions that share content with another."""
+    cdef uint64_t before
+    cdef int word
+    if q.is_studied:
+        return
+    q.names = q.new_content = q.asks = q.points = 0
+    for word in range(q.words):
+        before = places_of(q.stems[word], q) & ((<uint64_t>1 << word) - 1)
+        q.names |= <uint64_t>(not before and not known.traits[slot_of(q.stems[word], known)] & POINTS) << word
+        q.new_content |= <uint64_t>(not before & q.content) << word
+        if q.traits[word] & POINTS:
+            q.points = True
+        if not q.asks:
+            q.asks = q.traits[word] >> ASKING_SHIFT
+    q.new_content &= q.content
+    q.goes_on = goes_on(q)
+    cut(q)
+    sort_pieces(q)
+    q.is_studied = True
 
 
 cdef inline uint64_t places_of(uint64_t stem, Question* q) noexcept nogil:
@@ -247,16 +286,13 @@ cdef bint goes_on(Question* q) noexcept nogil:
     return start + 1 < q.words and q.traits[start] & WHAT and q.traits[start + 1] & ABOUT
 
 
-cdef bint cut(Question* q) noexcept nogil:
-    """Find the pieces; False where they are too many."""
+cdef void cut(Question* q) noexcept nogil:
+    """Find the pieces."""
     cdef int place, start = 0
-    q.pieces, q.is_sorted = 0, False
+    q.pieces = 0
     for place in range(q.length + 1):
         if place < q.length and q.letters[place] != c" ":
             continue
-        if q.pieces == MOST_WORDS:
-            return False
         q.starts[q.pieces], q.ends[q.pieces] = start, place
         q.pieces += 1
         start = place + 1
-    return True

@@ -7,25 +7,41 @@ import pyarrow as pa
 from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
 from ingest.signals.arrow_arrays import as_strings
+from ingest.signals.cues import ANY_CUE, expression
+from ingest.signals.decline_hints import hint_of
 from ingest.signals.declining import decline_kinds
+from ingest.signals.quick_look import QuickLook
 from ingest.signals.rephrase_columns import rephrase_columns
 from ingest.signals.support_columns import support_columns
 
+LOOKED_AT = 250
+"""Letters of an answer in which it declines, if it does: as many as `stages/turns.sql` looks at."""
+
 
 class SignalColumns:
-    """Rephrase, decline and support over whole columns, with the settings of a workspace."""
+    """Rephrase, decline and support over whole columns, with the settings of a workspace, and quick looks."""
 
     def __init__(self, settings: SignalSettings, languages: Sequence[str] = LANGUAGES) -> None:
         """Take the sentence model and the strictness from `settings`; refusals are looked for in `languages`."""
         self._languages = tuple(languages)
         self._embeddings = settings.embeddings
         self._strictness = settings.rephrase_strictness
+        self._cue_look = QuickLook([expression(ANY_CUE)])
+        self._decline_look = QuickLook([hint_of(code) for code in languages], longest=LOOKED_AT)
 
     def rephrase(self, earlier: pa.Array, later: pa.Array) -> pa.Array:
         """Return a struct of kind and score for each pair of questions, both null where it is no rephrase."""
         return rephrase_columns(
             _whole(earlier), _whole(later), embeddings=self._embeddings, strictness=self._strictness
         )
+
+    def may_have_cue(self, questions: pa.Array) -> pa.Array:
+        """Return false where a question surely has no cue."""
+        return self._cue_look.may_match(_whole(questions))
+
+    def may_decline(self, answers: pa.Array) -> pa.Array:
+        """Return false where the first letters of an answer, LOOKED_AT, surely have no hint of declining."""
+        return self._decline_look.may_match(_whole(answers))
 
     def declining(self, answers: pa.Array) -> pa.Array:
         """Return how each answer declines: abstention, policy, partial or null."""

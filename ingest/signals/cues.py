@@ -105,6 +105,8 @@ HAND_OFF = (
 )
 """The user asks for a person."""
 
+ANY_CUE = (*CORRECTION, *DOUBT, *COMPLAINT, *HAND_OFF)
+
 
 def expression(patterns: Sequence[str]) -> str:
     """Join patterns into one case-blind expression that finds any of them, for SQL, Java and Python alike.

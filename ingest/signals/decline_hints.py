@@ -16,11 +16,11 @@ def decline_hints(languages: Sequence[str] = LANGUAGES) -> dict[str, str]:
     match of the first and of one of the others. The detector's own patterns would be far too large for RE2's fast
     automaton (a hundred times the time); these only ask which words stand together in a sentence of the raw text.
     """
-    hints = {f"decline_{code}": _hint(code) if code in languages else _NEVER for code in LANGUAGES}
+    hints = {f"decline_{code}": hint_of(code) if code in languages else _NEVER for code in LANGUAGES}
     if len(languages) > 1:
         return {**hints, "decline_cue": _cues(languages)}
     (only,) = languages
-    return {**hints, "decline_cue": _hint(only), f"decline_{only}": _ALWAYS}
+    return {**hints, "decline_cue": hint_of(only), f"decline_{only}": _ALWAYS}
 
 
 def _cues(languages: Sequence[str]) -> str:
@@ -42,8 +42,8 @@ def _any_of(texts: Sequence[str]) -> str:
 _LETTERS = {" ": r"\s", "'": "'"}
 
 
-def _hint(code: str) -> str:
-    """Find a sentence with a word of the assistant or its sources and one of denying, in either order."""
+def hint_of(code: str) -> str:
+    """Return an expression: a sentence with a word of the assistant or its sources, and one of denying."""
     about, denies, alone, always = language_table(code).hint
     letters = "a-z" if code == LANGUAGES[0] else _LATIN
     denied = rf"(?:[{letters}]*n't|(?:{denies}))(?:[^{letters}]|$)"

@@ -49,10 +49,13 @@ _AT_ONCE = 1 << 16
 def rephrase_columns(
     earlier: pa.StringArray, later: pa.StringArray, *, embeddings: str = "", strictness: float = 1.0
 ) -> pa.StructArray:
-    """Return a struct of kind and score for each pair of folded questions, both null where it is no rephrase."""
+    """Return a struct of kind and score for each pair of questions, both null where it is no rephrase.
+
+    Questions are compared in lower case; white space and quotes are as they are given.
+    """
     found = _Found(len(earlier))
     if embeddings or not IS_COMPILED:
-        texts = earlier.to_pylist(), later.to_pylist()
+        texts = _lowered(earlier), _lowered(later)
         verdicts = similarity_verdicts(*texts, embeddings=embeddings, strictness=strictness)
         found.put_verdicts(np.arange(len(earlier)), verdicts)
     else:
@@ -111,7 +114,12 @@ def _judge(found: _Found, start: int, earlier: pa.StringArray, later: pa.StringA
 
 def _texts_at(places: npt.NDArray[np.int64], *columns: pa.StringArray) -> list[list[str]]:
     few = as_indices(places)
-    return [column.take(few).to_pylist() for column in columns]
+    return [_lowered(column.take(few)) for column in columns]
+
+
+def _lowered(texts: pa.StringArray) -> list[str]:
+    """Return texts in lower case, empty where missing."""
+    return [(text or "").lower() for text in texts.to_pylist()]
 
 
 def _measured(earlier: pa.StringArray, later: pa.StringArray) -> _Measured:

@@ -13,24 +13,28 @@ WITH placed AS (
             )
         ) AS session,
         unix_micros(l.asked_at) AS asked_us,
-        trim(l.question) AS question,
-        coalesce(regexp_like(trim(l.question), :any_cue), false) AS has_cue,
+        -- Hardly any need it, and to look for that is quicker.
+        CASE WHEN l.question LIKE ' %' OR l.question LIKE '% ' THEN trim(l.question) ELSE l.question END AS question,
+        CASE WHEN may_have_cue(l.question) THEN coalesce(regexp_like(trim(l.question), :any_cue), false)
+            ELSE false END AS has_cue,
         l.feedback,
         -- Nearly all answers begin with a letter: these are not trimmed to see that something is left.
         CASE WHEN l.answer > '!' AND l.answer < '~' THEN false
             ELSE coalesce(trim(substr(l.answer, 1, 50)), '') = '' END AS is_empty_answer,
         (g.turns IS NOT NULL AND NOT g.is_shared) OR coalesce(o.turns > :giant_session_turns, false) AS is_giant,
-        CASE
-            WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
-                regexp_like(substr(l.answer, 1, 250), :decline_en)
-                OR regexp_like(substr(l.answer, 1, 250), :decline_de)
-                OR regexp_like(substr(l.answer, 1, 250), :decline_fr)
-                OR regexp_like(substr(l.answer, 1, 250), :decline_es)
-                OR regexp_like(substr(l.answer, 1, 250), :decline_it)
-                OR regexp_like(substr(l.answer, 1, 250), :decline_pt)
-                OR regexp_like(substr(l.answer, 1, 250), :decline_nl)
-            )
-            THEN substr(l.answer, 1, 2000)
+        CASE WHEN may_decline(l.answer) THEN
+            CASE
+                WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
+                    regexp_like(substr(l.answer, 1, 250), :decline_en)
+                    OR regexp_like(substr(l.answer, 1, 250), :decline_de)
+                    OR regexp_like(substr(l.answer, 1, 250), :decline_fr)
+                    OR regexp_like(substr(l.answer, 1, 250), :decline_es)
+                    OR regexp_like(substr(l.answer, 1, 250), :decline_it)
+                    OR regexp_like(substr(l.answer, 1, 250), :decline_pt)
+                    OR regexp_like(substr(l.answer, 1, 250), :decline_nl)
+                )
+                THEN substr(l.answer, 1, 2000)
+            END
         END AS may_decline,
         coalesce(
             l.feedback < 0
@@ -74,16 +78,15 @@ neighboured AS (
 cued AS (
     SELECT
         *,
-        CASE WHEN next_has_cue AND is_pair THEN folded <> next_folded AND regexp_like(next_folded, :corrected)
+        CASE WHEN next_has_cue AND is_pair
+            THEN lower(question) <> lower(next_question) AND regexp_like(lower(next_question), :corrected)
             ELSE false END AS is_corrected,
-        CASE WHEN next_has_cue THEN regexp_like(next_folded, :complaint) ELSE false END AS next_complains,
-        CASE WHEN next_has_cue THEN regexp_like(next_folded, :hand_off) ELSE false END AS next_wants_person,
-        CASE WHEN opens_with_cue THEN regexp_like(folded, :hand_off) ELSE false END AS wants_person
+        CASE WHEN next_has_cue THEN regexp_like(lower(next_question), :complaint) ELSE false END AS next_complains,
+        CASE WHEN next_has_cue THEN regexp_like(lower(next_question), :hand_off) ELSE false END AS next_wants_person,
+        CASE WHEN opens_with_cue THEN regexp_like(lower(question), :hand_off) ELSE false END AS wants_person
     FROM (
         SELECT
             *,
-            lower(question) AS folded,
-            lower(next_question) AS next_folded,
             next_question IS NOT NULL AND NOT is_giant AND next_question <> ''
                 AND coalesce(next_us - asked_us, 0) <= :rephrase_window_us AS is_pair
         FROM neighboured
@@ -96,8 +99,8 @@ flagged AS (
         SELECT
             *,
             CASE WHEN is_pair AND NOT is_corrected THEN rephrase(
-                CASE WHEN is_pair AND NOT is_corrected THEN folded END,
-                CASE WHEN is_pair AND NOT is_corrected THEN next_folded END
+                CASE WHEN is_pair AND NOT is_corrected THEN question END,
+                CASE WHEN is_pair AND NOT is_corrected THEN next_question END
             ) END AS pair
         FROM cued
     ) AS paired

@@ -1,0 +1,11 @@
+import numpy as np
+import numpy.typing as npt
+
+def find_groups(
+    letters: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int32],
+    classes: npt.NDArray[np.uint8],
+    groups: npt.NDArray[np.uint8],
+    longest: int,
+    found: npt.NDArray[np.uint8],
+) -> None: ...

@@ -1,0 +1,50 @@
+"""Which texts of a column expressions may match, told by the letters that a match needs."""
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ingest.signals.arrow_arrays import as_booleans, text_buffers
+from ingest.signals.needed_letters import letter_classes, needed_groups
+
+try:
+    from ingest.compiled.letter_groups import find_groups
+except ImportError:  # nothing was compiled where this is installed
+    IS_COMPILED = False
+else:
+    IS_COMPILED = True
+
+_WORTH_IT = 100_000
+"""Texts from which on it saves more to look for letters than it costs to work out which."""
+_USUAL = 4096
+"""Texts from which is learned what is rare in them."""
+_ALL_LETTERS = np.iinfo(np.int32).max // 8
+
+
+class QuickLook:
+    """Tells, for some expressions, the texts that none of them matches; never one that is matched."""
+
+    def __init__(self, expressions: Sequence[str], *, longest: int = _ALL_LETTERS) -> None:
+        """Look at the first `longest` letters of each text."""
+        self._expressions = tuple(expressions)
+        self._longest = longest
+        self._seen = 0
+        self._groups: npt.NDArray[np.uint8] | None = None
+
+    def may_match(self, texts: pa.StringArray) -> pa.BooleanArray:
+        """Return false for each text that no expression matches, as far as that is told; a missing text is empty."""
+        self._seen += len(texts)
+        if not IS_COMPILED or self._seen < _WORTH_IT:
+            return as_booleans(np.ones(len(texts), dtype=bool))
+        if self._groups is None:
+            self._groups = self._needed(texts.slice(0, _USUAL).to_pylist())
+        found = np.empty(len(texts), dtype=np.uint8)
+        find_groups(*text_buffers(texts), letter_classes(), self._groups, self._longest, found)
+        return as_booleans(found)
+
+    def _needed(self, usual: Sequence[str | None]) -> npt.NDArray[np.uint8]:
+        letters = [text[: self._longest] for text in usual if text]
+        return reduce(np.bitwise_or, [needed_groups(each, letters) for each in self._expressions])
