@@ -23,6 +23,7 @@ cdef enum:
     TO_WEIGH = 2
     MAY_BE_REPEATED = 4
     UNREAD = 8
+    REPEATED = 16
 
 include "questions_words.pxi"
 include "questions_likeness.pxi"
@@ -119,6 +120,9 @@ cdef int judge(
 ) noexcept nogil:
     """Measure as much of a pair as it needs: most share no content word."""
     cdef int both, verdict = NO_REPHRASE
+    if are_same(a, b):
+        word_sets[0] = 100.0
+        return REPEATED
     if a.content and b.content and not a.content_bits & b.content_bits:
         return NO_REPHRASE
     study(a, known)
@@ -138,6 +142,10 @@ cdef int judge(
     if word_sets[0] >= bars.may_be_same and may_be_repeated(a, b, known):
         verdict |= MAY_BE_REPEATED
     return verdict
+
+
+cdef inline bint are_same(Question* a, Question* b) noexcept nogil:
+    return a.length == b.length and memcmp(a.letters, b.letters, a.length * sizeof(uint32_t)) == 0
 
 
 cdef int shared_content(Question* a, Question* b) noexcept nogil:

@@ -40,7 +40,7 @@ else:
     IS_COMPILED = True
 
 _NAMES = as_strings(KINDS)
-_TO_WEIGH, _MAY_BE_REPEATED, _UNREAD = 2, 4, 8
+_TO_WEIGH, _MAY_BE_REPEATED, _UNREAD, _REPEATED = 2, 4, 8, 16
 """What `measure_pairs` says of a pair."""
 _BARS = {"hopeless": HOPELESS, "may_be_same": MAY_BE_SAME, "nearly_all": NEARLY_ALL}
 _AT_ONCE = 1 << 16
@@ -100,16 +100,23 @@ def _judge(found: _Found, start: int, earlier: pa.StringArray, later: pa.StringA
     kinds, scores = nearly_alike(measured.word_sets)
     weighed = np.flatnonzero(measured.verdicts & _TO_WEIGH)
     kinds[weighed], scores[weighed] = weigh(measured.features, LEXICAL_FEATURES, rephrase_model(), strictness)
-    may_be_repeated = np.flatnonzero(measured.verdicts & _MAY_BE_REPEATED)
-    for place, *both in zip(may_be_repeated, *_texts_at(may_be_repeated, earlier, later), strict=True):
-        if is_repeated(*both):
-            kinds[place], scores[place] = KINDS.index("repeated"), 1.0
+    repeated = [np.flatnonzero(measured.verdicts & _REPEATED), _repeated(measured.verdicts, earlier, later)]
+    for places in repeated:
+        kinds[places], scores[places] = KINDS.index("repeated"), 1.0
     found.put(start, kinds, scores)
     unread = np.flatnonzero(measured.verdicts & _UNREAD)
     if unread.size:
         found.put_verdicts(
             start + unread, similarity_verdicts(*_texts_at(unread, earlier, later), strictness=strictness)
         )
+
+
+def _repeated(verdicts: npt.NDArray[np.uint8], earlier: pa.StringArray, later: pa.StringArray) -> npt.NDArray[np.int64]:
+    """Return the places of what is repeated with other marks or an opening."""
+    places = np.flatnonzero(verdicts & _MAY_BE_REPEATED)
+    if not places.size:
+        return places
+    return places[list(map(is_repeated, *_texts_at(places, earlier, later)))]
 
 
 def _texts_at(places: npt.NDArray[np.int64], *columns: pa.StringArray) -> list[list[str]]:

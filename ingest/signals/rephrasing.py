@@ -197,9 +197,15 @@ def weigh(
 
 
 def _rounded(scores: Numbers) -> Numbers:
-    """Round to three places as Python does; many pairs have one score."""
-    distinct, back = np.unique(scores, return_inverse=True)
-    return np.array([round(score, 3) for score in distinct.tolist()])[back] if scores.size else scores
+    """Round to three places as Python does, which looks closely where a score lies between two."""
+    thousands = scores * 1000
+    rounded = np.rint(thousands) / 1000
+    for place in np.flatnonzero(np.abs(np.abs(thousands % 1) - 0.5) < _BETWEEN):
+        rounded[place] = round(float(scores[place]), 3)
+    return np.asarray(rounded, dtype=np.float64)
+
+
+_BETWEEN = 1e-6
 
 
 def _measured(earlier: Sequence[str], later: Sequence[str], embeddings: str) -> tuple[Numbers, tuple[str, ...]]:

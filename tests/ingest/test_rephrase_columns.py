@@ -135,15 +135,27 @@ def test_what_is_measured_of_questions_is_what_python_and_rapidfuzz_say() -> Non
     assert_measured_as_in_python([*made_pairs(2, 2000), *ODD_PAIRS])
 
 
+@needs_compiled
+def test_every_letter_is_compared_in_the_lower_case_that_python_gives_it() -> None:
+    letters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and chr(code).lower() != chr(code)]
+    upper, lower = ([f"refund {letter}x y" for letter in side] for side in (letters, map(str.lower, letters)))
+    verdicts = columns._measured(pa.array(upper), pa.array(lower)).verdicts
+    assert {int(verdict) for verdict in verdicts} == {columns._REPEATED, columns._UNREAD}
+    assert sum(verdict == columns._REPEATED for verdict in verdicts) > 900
+    assert {v["kind"] for v in rephrase_columns(pa.array(upper), pa.array(lower)).to_pylist()} == {"repeated"}
+
+
 def assert_measured_as_in_python(pairs: list[tuple[str, str]]) -> None:
     earlier, later = [[pair[side] for pair in pairs] for side in (0, 1)]
     measured = columns._measured(pa.array(earlier, pa.string()), pa.array(later, pa.string()))
     read = [i for i in range(len(pairs)) if all(pairs[i]) and not measured.verdicts[i] & columns._UNREAD]
     alike: Any = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio), dtype=np.float64) if pairs else []
     for i in read:
-        may_share, may_be_repeated = may_share_content(*pairs[i]), bool(measured.verdicts[i] & columns._MAY_BE_REPEATED)
+        may_share, is_same = may_share_content(*pairs[i]), bool(measured.verdicts[i] & columns._REPEATED)
+        may_be_repeated = is_same or bool(measured.verdicts[i] & columns._MAY_BE_REPEATED)
         assert measured.word_sets[i] == (alike[i] if may_share else 0.0)
         assert bool(measured.verdicts[i] & columns._TO_WEIGH) == (may_share and HOPELESS <= alike[i] < NEARLY_ALL)
+        assert is_same == (earlier[i] == later[i])
         assert may_be_repeated or not may_share or alike[i] < MAY_BE_SAME or not is_repeated(*pairs[i])
     weighed = [i for i in read if measured.verdicts[i] & columns._TO_WEIGH]
     expected: Any = lexical_features([earlier[i] for i in weighed], [later[i] for i in weighed]) if weighed else []
