@@ -26,7 +26,7 @@ visits AS (
         AND (source, user_id) IN (SELECT DISTINCT source, user_id FROM new_rows WHERE user_id IS NOT NULL)
     GROUP BY source, user_id, session_id
 )
-SELECT source, user_id, day, count(*) AS sessions
+SELECT source, user_id, session_number(source, user_id) AS visitor, day, count(*) AS sessions
 FROM visits GROUP BY source, user_id, day HAVING count(*) > $giant_session_turns
 """
 _ROWS_OF_BOTS = """

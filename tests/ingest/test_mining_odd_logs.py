@@ -33,6 +33,12 @@ def test_a_candidate_of_a_giant_session_carries_only_the_turns_around_it(tmp_pat
     assert len(candidate.turns) == 31
 
 
+def test_of_sessions_that_a_user_began_at_one_moment_none_is_taken_for_the_one_after_another(tmp_path: Path) -> None:
+    asked = [turn(number, "How do I cancel my plan?", session_id=f"s{number}", asked_at=START) for number in (1, 2)]
+    before = turn(3, "How can I cancel my plan?", session_id="s3", asked_at=START - timedelta(minutes=1))
+    assert signals_of(mined(tmp_path, [*asked, before])) == {}
+
+
 def test_a_session_id_that_everybody_shares_is_taken_apart_by_user_and_gap(tmp_path: Path) -> None:
     asked = [
         turn(n, f"Thing number {n}", session_id="constant", user_id=f"u{n % 40}", asked_at=START + timedelta(hours=n))

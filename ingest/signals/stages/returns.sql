@@ -12,7 +12,7 @@ SELECT
     interaction_id,
     source,
     session_id AS session_key,
-    session_number(source, session_id) AS session,
+    session,
     asked_us,
     substr(question, 1, 300) AS question,
     next_id,

@@ -1,21 +1,25 @@
--- Users who left one session and soon began another: the last time there and the first one here.
--- Users are told apart by number, so that what is sorted stays narrow.
+-- Users who left one session and soon began another: the last time there and the first one here. Where two sessions began
+-- at one time, nobody can tell which came first, and neither is compared.
 WITH visited AS (
     SELECT
-        source,
-        user_id,
-        session_id,
+        visitor,
+        session,
+        first_us,
         last_us,
-        lead(session_id) OVER visit AS next_session_id,
-        lead(first_us) OVER visit AS next_us
+        lag(first_us) OVER visit AS before_us,
+        lead(session) OVER visit AS next_session,
+        lead(first_us) OVER visit AS next_us,
+        lead(first_us, 2) OVER visit AS after_us
     FROM visits
-    WHERE user_id IS NOT NULL AND last_us IS NOT NULL
-    WINDOW visit AS (PARTITION BY visitor ORDER BY first_us, session_id)
+    WHERE visitor IS NOT NULL AND last_us IS NOT NULL
+    WINDOW visit AS (PARTITION BY visitor ORDER BY first_us)
 )
-SELECT v.*
+SELECT v.visitor, v.session, v.last_us, v.next_session, v.next_us
 FROM visited AS v
-LEFT JOIN giants AS g ON g.source = v.source AND g.session_id = v.session_id
-LEFT JOIN bots AS b
-    ON b.source = v.source AND b.user_id = v.user_id AND b.day = cast(floor(v.last_us / 86400000000) AS bigint)
+LEFT JOIN giants AS g ON g.session = v.session
+LEFT JOIN bots AS b ON b.visitor = v.visitor AND b.day = cast(floor(v.last_us / 86400000000) AS bigint)
 WHERE v.next_us >= v.last_us AND v.next_us - v.last_us <= :rephrase_window_us
+    AND v.next_us > v.first_us
+    AND coalesce(v.before_us < v.first_us, true)
+    AND coalesce(v.after_us > v.next_us, true)
     AND g.turns IS NULL AND b.sessions IS NULL
