@@ -42,13 +42,19 @@ SELECT s.row, s.interaction_id, s.content_hash,
         WHEN e.interaction_id IS NULL THEN 'new'
         WHEN e.content_hash = s.content_hash AND e.version_ns >= s.version_ns THEN 'unchanged'
         WHEN s.version_ns < e.version_ns THEN 'older'
-        WHEN s.version_ns = e.version_ns AND e.ingest_id = $ingest_id
-            AND (s.size, s.content_hash) < (length(coalesce(e.answer, '')), e.content_hash) THEN 'older'
+        WHEN s.version_ns = e.version_ns AND e.ingest_id = $ingest_id THEN 'rival'
         ELSE 'changed'
     END AS outcome,
     s.version_ns, s.size, coalesce(e.number, $first_number + s.row) AS number
 FROM hashed AS s LEFT JOIN interactions AS e USING (interaction_id)
 """  # noqa: S608 - our own column names
+# Done apart, since answers take long to read and hardly ever decide.
+_SETTLE_RIVALS = """
+UPDATE compared AS c SET outcome = CASE
+    WHEN (c.size, c.content_hash) < (length(coalesce(e.answer, '')), e.content_hash) THEN 'older' ELSE 'changed'
+END
+FROM interactions AS e WHERE c.outcome = 'rival' AND e.interaction_id = c.interaction_id
+"""
 # Nothing has to be compared when every id is new and stands once, as in a log that is read for the first time.
 _IS_ALL_NEW = """
 SELECT NOT EXISTS (SELECT 1 FROM forgotten)
@@ -69,6 +75,7 @@ WITH {_LINKED}
 SELECT {_STAGED_COLUMNS}, {_CONTENT_HASH}, $ingest_id, $first_number + row
 FROM staged_interactions AS s LEFT JOIN linked ON link_row = row
 """  # noqa: S608 - our own column names
+_HAS_RIVALS = "SELECT count(*) FROM compared WHERE outcome = 'rival'"
 _HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM compared"
 _DROP_REPEATS = """
 CREATE OR REPLACE TEMP TABLE compared AS
@@ -226,6 +233,8 @@ def _compared(
     connection: duckdb.DuckDBPyConnection, links: pa.Table, ingest_id: int, first_number: int
 ) -> InteractionCounts:
     connection.execute(_COMPARE, {"ingest_id": ingest_id, "first_number": first_number})
+    if _count(connection, _HAS_RIVALS):
+        connection.execute(_SETTLE_RIVALS)
     repeated = _count(connection, _HAS_REPEATS)
     if repeated:
         connection.execute(_DROP_REPEATS)

@@ -12,7 +12,7 @@ from ingest.adapters.mapping_file import MappingFile
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.merging import Merged, merge
-from tests.ingest.ingest_support import tables
+from tests.ingest.ingest_support import rows, tables
 
 ROW_GROUP = 7
 
@@ -68,3 +68,22 @@ def test_an_ingest_of_small_groups_that_ends_anywhere_completes_to_the_same_tabl
         assert all(size % ROW_GROUP == 0 for size in sizes[:2])
         ingest([logs], store=store, mapping=app_mapping)
         assert tables(store) == tables(whole)
+
+
+def test_of_two_answers_in_one_ingest_the_longer_stays_whatever_group_it_comes_in(
+    tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name, is_long in (("a", 0), ("b", 1)):
+        records = [record(n) | {"reply": "yes, it is" if n % 2 == is_long else "yes"} for n in range(30)]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    whole, grouped = store_in(tmp_path / "whole"), store_in(tmp_path / "grouped")
+    ingest([folder], store=whole, mapping=app_mapping)
+    monkeypatch.setattr(storing, "_ROW_GROUP", ROW_GROUP)
+    monkeypatch.setattr(storing, "GROUP_BYTES", 2000)
+    report = ingest([folder], store=grouped, mapping=app_mapping)
+    assert (report.interactions.new, report.interactions.changed) == (30, 15)
+    assert rows(grouped, "SELECT DISTINCT answer FROM interactions") == [("yes, it is",)]
+    names = ("interactions", "retrieved", "chunk_texts")
+    assert tables(grouped, *names) == tables(whole, *names)
