@@ -42,7 +42,7 @@ WITH placed AS (
                 OR coalesce(trim(l.error), '') <> ''
                 OR (l.latency_ms > :slow_floor_ms AND l.latency_ms > :slow_factor * u.latency_ms)
                 OR l.cost > :costly_factor * u.cost
-                OR substr(md5(concat(:seed, l.interaction_id)), 1, 8) < :sample_below,
+                OR md5(concat(:seed, l.interaction_id)) < :sample_below,
             false
         ) AS is_noted
     FROM logs AS l
@@ -152,7 +152,7 @@ SELECT
     f.next_id IS NOT NULL AND f.next_is_last
         AND coalesce(f.next_us + :idle_gap_us >= h.horizon_us, false) AS next_ends_open,
     substr(md5(concat(:seed, l.interaction_id)), 1, 8) AS draw,
-    substr(md5(concat(:seed, l.interaction_id)), 1, 8) < :control_below AS is_control
+    md5(concat(:seed, l.interaction_id)) < :control_below AS is_control
 FROM flagged AS f
 JOIN logs AS l ON l.line = f.line
 LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
