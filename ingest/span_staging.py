@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ingest.adapters.base import Span
 from ingest.columnar import Tables, table_bytes, table_of, without
-from ingest.trace_packs import PACKED_COLUMNS, dissolve_packs, loosened, payload_columns
+from ingest.trace_packs import PACKED_COLUMNS, dissolve_packs, loosened, payload_columns, split_at
 from ingest.trace_rows import written_spans
 
 if TYPE_CHECKING:
@@ -54,13 +54,10 @@ WHERE a.digest IS NULL OR a.digest IS DISTINCT FROM w.digest
 """  # noqa: S608 - our own column names
 _KEEP_WHOLE = f"""
 INSERT INTO traces ({_KEPT}, made, ingest_id, pack, place, size, digest)
-SELECT family, trace_id, spans, last_ns, user_ids, CASE WHEN pack IS NULL THEN payload ELSE '' END, made, $ingest_id,
-    $first_pack + pack, place, size, digest
-FROM arriving_payloads
+SELECT {_KEPT}, made, $ingest_id, $first_pack + pack, place, size, digest FROM arriving_payloads
 """  # noqa: S608 - our own column names
 _BUT_WAITING = "ANTI JOIN waiting_traces USING (family, trace_id)"
-_KEEP_PACKS = "INSERT INTO trace_packs SELECT $first_pack + pack, payload FROM arriving_payloads WHERE place = 0"
-_FIRST_PACK = "SELECT 1 + coalesce(max(pack), 0) FROM trace_packs"
+_FIRST_PACK = "SELECT 1 + coalesce(max(pack), 0) FROM traces"
 _NOT_WHOLE = """
 SELECT DISTINCT unnest(made) FROM arriving_traces SEMI JOIN waiting_traces USING (family, trace_id)
 """
@@ -96,6 +93,7 @@ class ArrivingTraces:
         self.made: list[Tables] = []
         self.keys: list[pa.Table] = []
         """The traces without their payloads."""
+        self.payload_bytes = 0
         self._packs = 0
         # Closed by `close`; a context manager would close it too early.
         self._file = tempfile.SpooledTemporaryFile(_MOST_IN_MEMORY, dir=str(folder))  # noqa: SIM115 - see above
@@ -109,6 +107,7 @@ class ArrivingTraces:
         """
         rows = self._with_own_packs(table).add_column(0, "family", pa.repeat(family, table.num_rows))
         self._stream.write_table(rows.combine_chunks())
+        self.payload_bytes += int(rows.column("payload").nbytes)
         # A copy: as it comes from another process, every column holds on to the bytes of all.
         keys = table_of(table_bytes(rows.select(["family", "trace_id", "spans", "made", "pack", "digest"])))
         self.keys.append(keys)
@@ -151,6 +150,25 @@ def _apart(batches: Iterable[pa.RecordBatch], torn: Mapping[int, bool]) -> Itera
             yield from whole.to_batches()
         if (needed := rows.filter(pc.is_in(packs, is_needed))).num_rows:
             yield from loosened(needed).to_batches()
+
+
+class MadeTraces(NamedTuple):
+    """Traces of one block and the interactions made of them."""
+
+    table: pa.Table
+    made: Tables | None = None
+
+    def split(self, at: int) -> "tuple[MadeTraces, MadeTraces] | None":
+        """Return the first `at` traces and the others; None when not each of them is one interaction, in order."""
+        if self.made is None or not 0 < at < self.made.size:
+            return None
+        names = self.made.interactions.column("interaction_id").combine_chunks()
+        made_of = self.table.column("made").combine_chunks()
+        is_one_each = pc.all(pc.equal(pc.list_value_length(made_of), 1)).as_py() and not made_of.null_count
+        if not is_one_each or not made_of.flatten().equals(names):
+            return None
+        tables, made = split_at(self.table.combine_chunks(), at), self.made.split(at)
+        return MadeTraces(tables[0], made[0]), MadeTraces(tables[1], made[1])
 
 
 class Taken(NamedTuple):
@@ -206,13 +224,12 @@ def take_traces(connection: "duckdb.DuckDBPyConnection", arriving: ArrivingTrace
     finally:
         connection.unregister("arriving_traces")
     [(first_pack,)] = connection.execute(_FIRST_PACK).fetchall()
-    packs = {"first_pack": first_pack}
+    numbers = {"ingest_id": ingest_id, "first_pack": first_pack}
     if waiting:
-        _keep(connection, arriving.payloads(torn), _KEEP_WHOLE + _BUT_WAITING, {"ingest_id": ingest_id, **packs})
+        _keep(connection, arriving.payloads(torn), _KEEP_WHOLE + _BUT_WAITING, numbers)
         _keep(connection, arriving.payloads(torn), _KEEP_PARTS, {})
     else:
-        _keep(connection, arriving.payloads(), _KEEP_WHOLE, {"ingest_id": ingest_id, **packs})
-    _keep(connection, arriving.payloads(torn), _KEEP_PACKS, packs)
+        _keep(connection, arriving.payloads(), _KEEP_WHOLE, numbers)
     arriving.close()
     return Taken([without(made, not_whole) for made in arriving.made], spans)
 
@@ -280,18 +297,16 @@ def _ids(connection: "duckdb.DuckDBPyConnection", condition: str, value: object)
 
 
 _TABLES = ("traces", "trace_parts")
-_DROP_WHOLE_PACKS = """
-DELETE FROM trace_packs WHERE pack NOT IN (
-    SELECT pack FROM traces WHERE pack IS NOT NULL AND trace_id NOT IN (SELECT unnest(?))
-)
+_SOME_STAY = """
+trace_id IN (SELECT unnest(?))
+AND pack IN (SELECT pack FROM traces WHERE pack IS NOT NULL AND trace_id NOT IN (SELECT unnest(?)))
 """
 
 
 def forget_traces(connection: "duckdb.DuckDBPyConnection", trace_ids: Iterable[str]) -> int:
     """Delete every staged span of `trace_ids`; return how many spans went."""
     wanted = sorted(set(trace_ids))
-    connection.execute(_DROP_WHOLE_PACKS, [wanted])
-    dissolve_packs(connection, "trace_id IN (SELECT unnest(?))", [wanted])
+    dissolve_packs(connection, _SOME_STAY, [wanted, wanted])
     gone = 0
     for table in _TABLES:
         rows = connection.execute(

@@ -19,12 +19,14 @@ from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
 from ingest.log_store import MEMORY_LIMIT, LogStore
 from ingest.merging import Merged, merge
 from ingest.reading_jobs import StagedBlock
-from ingest.span_staging import ArrivingTraces, take_traces
+from ingest.span_staging import ArrivingTraces, MadeTraces, take_traces
 from ingest.way_finding import FileWay
 from ingest.worker_processes import give_back_memory
 
 GROUP_BYTES = 128 << 20
 """What a transaction gathers, about: more than the rows that DuckDB compresses together."""
+_GROUP_PAYLOAD_BYTES = 64 << 20
+"""What the payloads of spans in it may take besides."""
 _ROW_GROUP = 122_880
 """Rows that DuckDB compresses together; others are compressed last in a transaction, and again when they fit others."""
 _STORING_MEMORY = "200MB"
@@ -106,24 +108,32 @@ class GroupWriter:
         if way is not None:
             adapter = way.way.adapter
             family = adapter if way.way.mapping else family_of(adapter)
-            if block.traces.num_rows:
-                self._add_traces(family, block)
             group.rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
             if way.way.mapping is not None and block.traces.num_rows:
                 group.mappings[adapter] = way.way.mapping
-        if self._bytes > GROUP_BYTES or len(group.rejects) > _GROUP_REJECTS or self._has_row_groups():
+            if block.traces.num_rows:
+                self._add_traces(family, MadeTraces(block.traces, block.made))
+        if self._bytes > GROUP_BYTES or len(self._group.rejects) > _GROUP_REJECTS or self._has_row_groups():
             self._hand_over()
 
-    def _add_traces(self, family: str, block: StagedBlock) -> None:
-        traces = self._group.traces
-        if not traces:
-            traces.append(ArrivingTraces(self.store.path.parent))
-        self._bytes += traces[0].add(family, block.traces, block.made)
-        self._rows += block.made.size if block.made is not None else 0
+    def _add_traces(self, family: str, traces: MadeTraces) -> None:
+        """Gather traces; of those that more than fill a row group the ones that fill it are written at once."""
+        if parts := traces.split(_ROW_GROUP - self._rows):
+            self._gather_traces(family, parts[0])
+            self._hand_over()
+            traces = parts[1]
+        self._gather_traces(family, traces)
+
+    def _gather_traces(self, family: str, traces: MadeTraces) -> None:
+        gathered = self._group.traces
+        if not gathered:
+            gathered.append(ArrivingTraces(self.store.path.parent))
+        self._bytes += gathered[0].add(family, *traces)
+        self._rows += traces.made.size if traces.made is not None else 0
 
     def _has_row_groups(self) -> bool:
         if self._group.traces:  # whose payloads take as much memory again while they are stored
-            return self._rows * 2 >= _ROW_GROUP
+            return self._rows >= _ROW_GROUP or self._group.traces[0].payload_bytes > _GROUP_PAYLOAD_BYTES
         return self._rows >= _ROW_GROUP and self._bytes * 2 > GROUP_BYTES
 
     def add_assembled(self, block: StagedBlock) -> None:

@@ -5,6 +5,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import xxhash
 
 from ingest.trace_rows import packed, packed_together, unpacked
@@ -25,14 +26,13 @@ _SCHEMA = pa.schema(PACKED_COLUMNS)
 _DISSOLVED_AT_ONCE = 256
 
 _MEMBERS = """
-SELECT pack, content, list((place, size)) FROM trace_packs JOIN traces USING (pack)
-WHERE pack IN (SELECT unnest(?)) GROUP BY ALL
+SELECT pack, any_value(payload) FILTER (place = 0), list((place, size)) FROM traces
+WHERE pack IN (SELECT unnest(?)) GROUP BY pack
 """
 _TAKE_OUT = """
 UPDATE traces AS t SET payload = l.payload, pack = NULL, place = NULL, size = NULL
 FROM loosened AS l WHERE t.pack = l.pack AND t.place = l.place
 """
-_DROP = "DELETE FROM trace_packs WHERE pack IN (SELECT unnest(?))"
 
 
 def packed_columns(texts: Sequence[bytes]) -> list[pa.Array]:
@@ -76,6 +76,18 @@ def loosened(rows: pa.Table) -> pa.Table:
     return rows
 
 
+def split_at(rows: pa.Table, at: int) -> tuple[pa.Table, pa.Table]:
+    """Return the first `at` traces, and the others; those of a pack that stands in both have payloads of their own."""
+    packs = rows.column("pack")
+    torn = pc.equal(packs, packs[at]).fill_null(fill_value=False)
+    if packs[at].as_py() == packs[at - 1].as_py() and pc.any(torn).as_py():
+        first = pc.index(torn, value=True).as_py()
+        size = pc.sum(torn).as_py()
+        parts = rows.slice(0, first), loosened(rows.slice(first, size)), rows.slice(first + size)
+        rows = pa.concat_tables(parts)
+    return rows.slice(0, at), rows.slice(at)
+
+
 def dissolve_packs(connection: "duckdb.DuckDBPyConnection", condition: str, values: Sequence[object] = ()) -> None:
     """Give every trace that shares a pack with one of the traces of which `condition` holds a payload of its own.
 
@@ -97,7 +109,6 @@ def _dissolve(connection: "duckdb.DuckDBPyConnection", packs: Sequence[int]) -> 
         connection.execute(_TAKE_OUT)
     finally:
         connection.unregister("loosened")
-    connection.execute(_DROP, [list(packs)])
 
 
 def _taken_out(members: Iterable[tuple[int, bytes, list[tuple[int, int]]]]) -> Iterator[tuple[int, int, bytes]]:

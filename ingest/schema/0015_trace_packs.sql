@@ -1,9 +1,6 @@
 -- The spans of traces that came side by side are packed together, which takes a third of the room: their texts repeat.
-CREATE TABLE trace_packs (
-    pack    BIGINT NOT NULL,
-    content BLOB NOT NULL USING COMPRESSION uncompressed  -- the payloads of its traces and of no others, see ingest.trace_packs
-);
--- Of a trace in a pack the payload is empty; of one with a payload of its own, pack, place and size are NULL.
+-- Where place is 0, payload holds those of all traces of the pack, and of no others; where it is more, it is empty.
+-- Of a trace with a payload of its own, pack, place and size are NULL. See ingest.trace_packs.
 ALTER TABLE traces ADD COLUMN pack BIGINT;
 ALTER TABLE traces ADD COLUMN place INTEGER;    -- where its text begins in that of the pack
 ALTER TABLE traces ADD COLUMN size INTEGER;     -- how many bytes it has

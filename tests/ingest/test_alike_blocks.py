@@ -10,7 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ingest import storing
 from ingest.columnar import Tables
+from ingest.merging import merge
 from ingest.reading.blocks import LinePart
 from ingest.reading.unwrapping import Layers
 from ingest.reading_jobs import RowReader, StagedBlock, Way
@@ -18,8 +20,9 @@ from ingest.settings import PrivacySettings
 from ingest.trace_packs import loosened
 from ingest.trace_rows import together
 from tests.ingest.alike_traces import SPELLINGS, as_lines, usual_trace
+from tests.ingest.test_fast_reading import assert_same_store
 from tests.ingest.test_trace_assembly import batch, span
-from tests.ingest.test_usual_lines import assert_same_both_ways
+from tests.ingest.test_usual_lines import assert_same_both_ways, store_after
 
 pytest.importorskip("ingest.compiled.spans", reason="the extension is not built here")
 PLAIN = PrivacySettings(redact=False)
@@ -79,6 +82,27 @@ def test_roots_with_a_blank_parent_and_several_scopes_in_a_line_are_read_as_colu
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"\n".join(lines))
     assert assert_same_both_ways(log, tmp_path, monkeypatch, PLAIN).alike == 90
+
+
+def test_groups_of_whole_row_groups_give_the_store_that_one_group_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = random.Random(8)  # noqa: S311 - made-up traces
+    traces = [usual_trace(source, number, oddity=0.0) for number in range(300)]
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(as_lines(traces, 9)))
+    whole = store_after(log, tmp_path / "whole", PLAIN)
+    sizes: list[int] = []
+
+    def watched_merge(connection: Any, group: list[Tables], **options: Any) -> Any:
+        sizes.append(sum(tables.size for tables in group))
+        return merge(connection, group, **options)
+
+    monkeypatch.setattr(storing, "merge", watched_merge)
+    monkeypatch.setattr(storing, "_ROW_GROUP", 97)
+    monkeypatch.setattr("ingest.reading_jobs._ALIKE_PART_BYTES", 200_000)
+    assert_same_store(whole, store_after(log, tmp_path / "parts", PLAIN))
+    assert sizes == [97, 97, 97, 9]
 
 
 class Read(NamedTuple):

@@ -171,7 +171,7 @@ def test_traces_are_found_by_user_and_by_time_whether_they_wait_or_not(
 def test_spans_of_a_store_of_the_former_shape_are_kept(tmp_path: Path) -> None:
     store = LogStore(tmp_path / "logs.duckdb")
     with store.unit() as connection:
-        connection.execute("DROP TABLE traces; DROP TABLE trace_parts; DROP TABLE trace_packs")
+        connection.execute("DROP TABLE traces; DROP TABLE trace_parts")
         folder = Path(__file__).parents[2] / "ingest" / "schema"
         connection.execute((folder / "0010_spans.sql").read_text(encoding="utf-8"))
         connection.execute(

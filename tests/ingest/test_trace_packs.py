@@ -19,7 +19,7 @@ from ingest.span_staging import (
     trace_row,
     trace_table,
 )
-from ingest.trace_packs import dissolve_packs, loosened, packed_columns
+from ingest.trace_packs import dissolve_packs, loosened, packed_columns, split_at
 from ingest.trace_rows import read_spans, unpacked
 
 NAMES = [f"{number:03}" for number in range(150)]
@@ -53,8 +53,8 @@ def arrive(connection: duckdb.DuckDBPyConnection, *blocks: pa.Table) -> None:
 
 def sizes(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, int]:
     """Return how many packs there are, how many traces are in one, and how many parts wait."""
-    counts = "(SELECT count(*) FROM trace_packs), (SELECT count(pack) FROM traces), (SELECT count(*) FROM trace_parts)"
-    packs, packed, waiting = connection.execute(f"SELECT {counts}").fetchall()[0]
+    query = "SELECT count(DISTINCT pack), count(pack), (SELECT count(*) FROM trace_parts) FROM traces"
+    packs, packed, waiting = connection.execute(query).fetchall()[0]
     return packs, packed, waiting
 
 
@@ -69,15 +69,23 @@ def payloads(rows: pa.Table) -> dict[str, bytes]:
     return dict(zip(rows.column("trace_id").to_pylist(), rows.column("payload").to_pylist(), strict=True))
 
 
-def all_packed_text(connection: duckdb.DuckDBPyConnection) -> bytes:
-    rows = connection.execute("SELECT content FROM trace_packs").fetchall()
-    return b"".join(unpacked(content) for (content,) in rows)
+def all_text(connection: duckdb.DuckDBPyConnection) -> bytes:
+    rows = connection.execute("SELECT payload FROM traces").fetchall()
+    return b"".join(unpacked(payload) for (payload,) in rows)
 
 
 def test_traces_out_of_a_pack_have_the_payloads_they_have_alone() -> None:
     assert loosened(side_by_side(NAMES)).select(["trace_id", "payload"]) == rows_of(NAMES).select(
         ["trace_id", "payload"]
     )
+
+
+@pytest.mark.parametrize("at", [1, 63, 64, 65, 128, 149])
+def test_traces_that_are_split_anywhere_keep_their_payloads(at: int) -> None:
+    parts = split_at(side_by_side(NAMES), at)
+    assert [part.num_rows for part in parts] == [at, 150 - at]
+    whole = pa.concat_tables([loosened(part) for part in parts])
+    assert payloads(whole) == payloads(rows_of(NAMES))
 
 
 def test_packs_of_several_blocks_are_told_apart(connection: duckdb.DuckDBPyConnection) -> None:
@@ -121,7 +129,7 @@ def test_what_is_forgotten_stands_in_no_pack(connection: duckdb.DuckDBPyConnecti
     arrive(connection, side_by_side(NAMES))
     gone = [*NAMES[:64], NAMES[100]]
     assert forget_traces(connection, gone) == 65
-    text = all_packed_text(connection)
+    text = all_text(connection)
     assert not any(f"said in {name}".encode() in text for name in gone)
     assert sizes(connection) == (1, 22, 0)
     assert stored(connection) == payloads(rows_of([name for name in NAMES if name not in gone]))
