@@ -166,35 +166,19 @@ def counts(block: Block, rows: Ints) -> Numbers:
 def decimals(block: Block, rows: Ints) -> Numbers:
     """Return numbers; raises one of UNREADABLE."""
     values = np.empty(len(rows), np.float64)
-    block.texts.decimals(*slices_at(block, rows), values)
-    shown = _encode_lines(values.tolist())
-    ends = np.flatnonzero(np.frombuffer(shown, np.uint8) == _NEWLINE)[: len(rows)]
-    starts = np.append(0, ends + 1)[: len(rows)]
-    return Numbers(values, Slices(block.texts.add(shown) + starts, ends - starts))
+    written = slices_at(block, rows)
+    unusual = np.frombuffer(block.texts.decimals(*written, values), bool)
+    if unusual.any():
+        shown = _encode_lines(values[unusual].tolist()).split(b"\n")[: int(unusual.sum())]
+        written = _replaced(written, unusual, block.add(list(shown)))
+    return Numbers(values, written)
 
 
-class Told(NamedTuple):
-    """What each text of a column tells, found out once for texts that are the same."""
-
-    places: Ints
-    """Which of the distinct ones it is; -1 for a text that is missing."""
-    distinct: list[Any]
-
-    def slices(self, block: Block, texts: list[bytes | None]) -> Slices:
-        """Return for each row one of the texts, of which there is one for each of the distinct."""
-        if not texts:
-            return Slices(self.places, self.places)
-        found = block.add(texts).take(self.places)
-        return Slices(found.starts, np.where(self.places < 0, -1, found.lengths))
-
-
-def told(known: Known, block: Block, found: Slices) -> Told:
-    """Return what is known of texts."""
-    everywhere = np.empty(len(found.starts), np.int64)
-    known.places_of(block.texts, *found, everywhere)
-    distinct, places = np.unique(everywhere, return_inverse=True)
-    missing = int(len(distinct) > 0 and distinct[0] < 0)
-    return Told(places.reshape(-1) - missing, [known.found[at] for at in distinct[missing:].tolist()])
+def told(known: Known, block: Block, found: Slices) -> list[Slices]:
+    """Return what is known of texts, field by field."""
+    out = np.empty((2 * known.fields, len(found.starts)), np.int64)
+    known.tell(block.texts, *found, out)
+    return [Slices(out[2 * field], out[2 * field + 1]) for field in range(known.fields)]
 
 
 def first_known(columns: Iterable[Slices]) -> Slices | None:

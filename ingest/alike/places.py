@@ -50,15 +50,15 @@ class Memory:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self.documents = Known(_document_of, _MOST_TEXTS)
-        self.hashes = Known(self._hash_of, _MOST_PASSAGES)
+        self.documents = Known(_document_of, 3, _MOST_TEXTS)
+        self.hashes = Known(self._hash_of, 1, _MOST_PASSAGES)
         self._met: dict[str, str] = {}
 
-    def _hash_of(self, passage: bytes) -> bytes:
+    def _hash_of(self, passage: bytes) -> tuple[bytes]:
         text = passage.decode()
         found = chunk_text_hash(text)
         self._met[found] = text
-        return found.encode()
+        return (found.encode(),)
 
     def take_passages(self) -> dict[str, str]:
         """Return the passages that are new since the last time, by their hash."""
@@ -213,15 +213,14 @@ class Place:
         ids = Strings(block, self._rows([document.chunk_id for document in documents])).names()
         found = Strings(block, self._rows([document.content for document in documents]))
         contents = found.said(lambda text: said(text) or None)
-        stated = told(memory.documents, block, slices_at(block, self._rows([one.metadata for one in documents])))
-        docs = Column(block, *(stated.slices(block, [entry[at] for entry in stated.distinct]) for at in (1, 2)))
-        is_stated = np.array([entry.is_stated for entry in stated.distinct], bool)[stated.places]
-        are_whole = is_stated & ids.known() & contents.known()
+        metadata = slices_at(block, self._rows([document.metadata for document in documents]))
+        named, written, stated = told(memory.documents, block, metadata)
+        are_whole = stated.known() & ids.known() & contents.known()
         self.odd |= ~are_whole.reshape(len(documents), self.size).all(axis=0)
-        hashed = told(memory.hashes, block, contents.values)
+        (hashes,) = told(memory.hashes, block, contents.values)
         scores = decimals(block, self._rows([document.score for document in documents]))
         ranks = [document.rank for document in documents]
-        return Chunks(ranks, ids, docs, scores, hashed.slices(block, hashed.distinct))
+        return Chunks(ranks, ids, Column(block, named, written), scores, hashes)
 
     def _rows(self, attributes: list[int]) -> Ints:
         """Return the places of several attributes, those of one after those of the other."""
@@ -276,17 +275,9 @@ def _filled(column: Column | None, others: Any) -> Column | None:
     return column.or_else(other)
 
 
-class _KnownDocument(NamedTuple):
-    is_stated: bool
-    doc_id: bytes | None
-    written: bytes | None
-    """The id as it stands in JSON."""
-
-
-def _document_of(metadata: bytes) -> _KnownDocument:
-    """Return the document that metadata names, from the metadata as it is written."""
+def _document_of(metadata: bytes) -> tuple[bytes | None, bytes | None, bytes | None]:
+    """Return the document that metadata names, its id as it stands in JSON, and a text unless nothing is stated."""
     found = object_in(unescaped([metadata.decode()])[0])
+    is_stated = b"" if found else None
     doc_id = document_id(found)
-    if doc_id is None:
-        return _KnownDocument(bool(found), None, None)
-    return _KnownDocument(bool(found), doc_id.encode(), _encode(doc_id)[1:-1])
+    return (None, None, is_stated) if doc_id is None else (doc_id.encode(), _encode(doc_id)[1:-1], is_stated)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from evalsets.chunks import canonical_chunk_id
 from ingest.alike.blocks import Array, Block, Ints, Slices
-from ingest.alike.columns import Column, Numbers, Told, first_known, told
+from ingest.alike.columns import Column, Numbers, first_known, told
 from ingest.alike.places import Chunks, Place
 from ingest.alike.stored_spans import WrittenSpans, naming, written_spans
 from ingest.columnar import Tables, as_tables
@@ -31,17 +31,20 @@ class MadeBy:
     def __init__(self, adapter: str, source: str, redactor: SpanRedactor) -> None:
         """Know no user yet."""
         self.adapter, self.source, self.redactor = adapter, source, redactor
-        self.users = Known(lambda user: _User.of(user.decode(), redactor), _MOST_USERS)
+        self.users = Known(self._user, 2, _MOST_USERS)
+
+    def _user(self, user: bytes) -> tuple[bytes, bytes]:
+        """Return the hash of a user id, and the id as it stands in JSON."""
+        text = user.decode()
+        return self.redactor.hash_user(text).encode(), (as_written(text) or "").encode()
 
 
-class _User(NamedTuple):
-    hashed: bytes
-    written: bytes
-    """The id as it stands in JSON."""
+class _Users(NamedTuple):
+    """The users at one place."""
 
-    @classmethod
-    def of(cls, user: str, redactor: SpanRedactor) -> "_User":
-        return cls(redactor.hash_user(user).encode(), (as_written(user) or "").encode())
+    hashed: Slices
+    written: Slices
+    """Their ids as they stand in JSON."""
 
 
 class Turns(NamedTuple):
@@ -69,7 +72,7 @@ class _Alike:
         self.block, self.form, self.places, self.size = block, form, places, places[0].size
         self.odd: Ints = np.logical_or.reduce([place.odd for place in places])
         self.users = list(_users_at(block, places, users))
-        self.hashed = [found and found.slices(block, [user.hashed for user in found.distinct]) for found in self.users]
+        self.hashed = [found and found.hashed for found in self.users]
 
     def nothing(self, kind: Any) -> Array:
         return pa.nulls(self.size, kind)
@@ -91,9 +94,9 @@ class _Alike:
         return pa.array(stated[0].values) if stated else self.nothing(kind)
 
 
-def _users_at(block: Block, places: Sequence[Place], known: Known) -> Iterator[Told | None]:
+def _users_at(block: Block, places: Sequence[Place], known: Known) -> Iterator[_Users | None]:
     """Yield what is known of the users at each place, the same object for the same users."""
-    met: list[tuple[Slices, Told]] = []
+    met: list[tuple[Slices, _Users]] = []
     for place in places:
         if place.users is None:
             yield None
@@ -101,7 +104,7 @@ def _users_at(block: Block, places: Sequence[Place], known: Known) -> Iterator[T
         values = place.users.values
         found = next((found for others, found in met if block.equal(values, others).all()), None)
         if found is None:
-            found = told(known, block, values)
+            found = _Users(*told(known, block, values))
             met.append((values, found))
         yield found
 
@@ -114,7 +117,7 @@ def turns_of(block: Block, form: Form, places: Sequence[Place], made_by: MadeBy)
     if not redactor.is_off:
         alike.odd |= _hinted(alike, redactor)
     for users in _distinct(alike):
-        alike.odd |= naming(block, spans, users.slices(block, [user.written for user in users.distinct]))
+        alike.odd |= naming(block, spans, users.written)
     ids = places[0].ids("trace_id")
     made = _named(block, source, ids)
     questions = _questions(alike)
@@ -138,7 +141,7 @@ def _named(block: Block, source: str, ids: Slices) -> Array:
     return pa.StringArray.from_buffers(len(ids.starts), *map(pa.py_buffer, block.texts.woven([part], len(ids.starts))))
 
 
-def _distinct(alike: _Alike) -> list[Told]:
+def _distinct(alike: _Alike) -> list[_Users]:
     """Return what is known of the users of all places that differ."""
     return list({id(found): found for found in alike.users if found is not None}.values())
 
@@ -146,11 +149,10 @@ def _distinct(alike: _Alike) -> list[Told]:
 def _users(alike: _Alike) -> Array:
     """Return the hashed ids of the users of each trace."""
     columns = _distinct(alike)
-    if len(columns) == 1 and (columns[0].places >= 0).all():
-        found = alike.hashed[alike.users.index(columns[0])]
+    if len(columns) == 1 and columns[0].hashed.known().all():
         offsets = pa.array(np.arange(alike.size + 1, dtype=np.int32))
-        return pa.ListArray.from_arrays(offsets, alike.block.array(found))  # type: ignore[arg-type] # there is one
-    named = [[found.distinct[at].hashed if at >= 0 else None for at in found.places.tolist()] for found in columns]
+        return pa.ListArray.from_arrays(offsets, alike.block.array(columns[0].hashed))
+    named = [_texts(alike.block, found.hashed) for found in columns]
     rows = zip(*named, strict=True) if named else repeat((), alike.size)
     return pa.array([list(dict.fromkeys(filter(None, row))) for row in rows], pa.list_(pa.string()))
 

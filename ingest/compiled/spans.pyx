@@ -1,10 +1,12 @@
 # cython: language_level=3
 """Finds the spans of OTLP lines and all their values in one pass, and copies values into columns and texts."""
 
-from cpython.bytearray cimport PyByteArray_AS_STRING
+import os
+
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_Resize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy
 
 cdef extern from "Python.h":
@@ -41,41 +43,7 @@ cdef enum:
 
 include "spans_scanning.pxi"
 include "spans_texts.pxi"
-
-
-cdef class Known:
-    """What was found out about texts that come again and again, by the hash of 64 bits of their bytes."""
-
-    cdef object read
-    cdef dict places
-    cdef readonly list found
-    cdef Py_ssize_t most
-
-    def __init__(self, read, Py_ssize_t most):
-        """Find out about a text by `read`, and remember it for `most` of them."""
-        self.read, self.most = read, most
-        self.places, self.found = {}, []
-
-    def places_of(self, Texts texts, const int64_t[::1] starts, const int64_t[::1] lengths, int64_t[::1] out) -> None:
-        """Say where among the `found` is what is known of each text; -1 for a text that is missing."""
-        cdef Py_ssize_t row
-        same_size(starts, lengths)
-        if out.shape[0] != starts.shape[0]:
-            raise IndexError("other rows")
-        if len(self.found) > self.most:
-            self.places, self.found = {}, []
-        for row in range(starts.shape[0]):
-            if lengths[row] < 0:
-                out[row] = -1
-                continue
-            text = PyBytes_FromStringAndSize(texts.at(starts[row], lengths[row]), lengths[row])
-            key = hash(text)
-            place = self.places.get(key)
-            if place is None:
-                found = self.read(text)
-                place = self.places[key] = len(self.found)
-                self.found.append(found)
-            out[row] = place
+include "spans_known.pxi"
 
 
 cdef class Shapes:

@@ -100,19 +100,25 @@ cdef class Texts:
                 )
         return bytes(out)
 
-    def decimals(self, const int64_t[::1] starts, const int64_t[::1] lengths, double[::1] out) -> None:
-        """Read numbers; raises ValueError for what is none, or too long."""
+    def decimals(self, const int64_t[::1] starts, const int64_t[::1] lengths, double[::1] out) -> bytes:
+        """Read numbers, and return 1 for those that are not spelled in the shortest way; raises ValueError for none."""
         cdef Py_ssize_t row
+        cdef const char *text
         cdef char number[LONGEST_NUMBER + 1]
         same_size(starts, lengths)
         if out.shape[0] != starts.shape[0]:
             raise IndexError("other rows")
+        unusual = bytearray(starts.shape[0])
         for row in range(starts.shape[0]):
             if not 0 < lengths[row] <= LONGEST_NUMBER:
                 raise ValueError("a number that is too long")
-            memcpy(number, self.at(starts[row], lengths[row]), lengths[row])
-            number[lengths[row]] = 0
-            out[row] = PyOS_string_to_double(number, NULL, OverflowError)
+            text = self.at(starts[row], lengths[row])
+            if not short_decimal(text, lengths[row], &out[row]):
+                memcpy(number, text, lengths[row])
+                number[lengths[row]] = 0
+                out[row] = PyOS_string_to_double(number, NULL, OverflowError)
+                unusual[row] = 1
+        return bytes(unusual)
 
     def counts(self, const int64_t[::1] starts, const int64_t[::1] lengths, int64_t[::1] out) -> None:
         """Read whole numbers of up to 15 digits in their one spelling; raises ValueError for others."""
@@ -136,6 +142,30 @@ cdef class Texts:
 cdef same_size(const int64_t[::1] starts, const int64_t[::1] lengths):
     if starts.shape[0] != lengths.shape[0]:
         raise IndexError("as many places as lengths")
+
+
+cdef double[16] POWERS = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
+]
+
+
+cdef bint short_decimal(const char *text, Py_ssize_t size, double *out) noexcept nogil:
+    """Read a number with a point that is spelled as Python would: a quotient of whole numbers that are exact."""
+    cdef int64_t digits = 0
+    cdef Py_ssize_t at, point = -1
+    if not 3 <= size <= 16 or text[size - 1] == 46 or text[0] == 46:
+        return False
+    for at in range(size):
+        if text[at] == 46 and point < 0:
+            point = at
+        elif 48 <= text[at] <= 57:
+            digits = 10 * digits + (text[at] - 48)
+        else:
+            return False
+    if point < 0 or (text[0] == 48 and point > 1) or (text[size - 1] == 48 and size - point > 2):
+        return False
+    out[0] = <double> digits / POWERS[size - 1 - point]
+    return out[0] >= 0.001
 
 
 cdef bint is_in(const char *wanted, Py_ssize_t size, const char *text, Py_ssize_t length) noexcept nogil:

@@ -4,6 +4,7 @@ import json
 import random
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -130,12 +131,25 @@ def test_columns_of_different_lengths_are_refused() -> None:
         texts.counts(one, one, two)
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_numbers_are_read_as_python_reads_them(number: float) -> None:
-    written = repr(number).encode()
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False).map(repr),
+        st.from_regex(r"-?(0|[1-9][0-9]{0,8})\.[0-9]{1,9}", fullmatch=True),
+        st.from_regex(r"[0-9]{1,3}", fullmatch=True),
+    )
+)
+@example("0.0")
+@example("-0.0")
+@example("1.0")
+@example("0.00012")
+@example("123456789012.5")
+def test_numbers_are_read_as_python_reads_them_and_the_shortest_spelling_is_known(number: str) -> None:
+    written = number.encode()
     found = np.empty(1, np.float64)
-    spans.Texts(written).decimals(np.zeros(1, np.int64), np.array([len(written)], np.int64), found)
-    assert found[0] == number
+    places = np.zeros(1, np.int64), np.array([len(written)], np.int64)
+    (is_unusual,) = spans.Texts(written).decimals(*places, found)
+    assert found[0] == float(number)
+    assert is_unusual or msgspec.json.encode(float(number)) == written
 
 
 def test_a_text_is_found_wherever_it_stands() -> None:
@@ -146,15 +160,30 @@ def test_a_text_is_found_wherever_it_stands() -> None:
     assert list(texts.held(starts, lengths, ends, b"".join(rows))) == [1, 0, 0, 0]
 
 
-def test_what_is_known_of_a_text_is_asked_once() -> None:
+def test_what_is_known_of_a_text_is_asked_once_until_there_is_too_much_of_it() -> None:
     asked: list[bytes] = []
 
-    def read(text: bytes) -> int:
+    def read(text: bytes) -> tuple[bytes | None, ...]:
         asked.append(text)
-        return len(text)
+        return (text[::-1], None if text == b"bb" else b"")
 
-    known = spans.Known(read, 100)
-    texts = spans.Texts(b"aabbaa")
-    places = np.empty(4, np.int64)
-    known.places_of(texts, np.array([0, 2, 4, 0]), np.array([2, 2, 2, -1]), places)
-    assert (places.tolist(), known.found, asked) == ([0, 1, 0, -1], [2, 2], [b"aa", b"bb"])
+    known = spans.Known(read, 2, 2)
+    for block in (b"abbaab", b"xxabyy"):
+        texts = spans.Texts(block)
+        starts, lengths = np.array([0, 1, 2, 4, 0]), np.array([2, 2, 2, 2, -1])
+        out = np.empty((4, 5), np.int64)
+        known.tell(texts, starts, lengths, out)
+        parts = [block[start : start + length] for start, length in zip(starts[:4], lengths[:4], strict=True)]
+        assert texts.listed(out[0], out[1]) == [*(part[::-1] for part in parts), None]
+        assert texts.listed(out[2], out[3]) == [*(None if part == b"bb" else b"" for part in parts), None]
+    assert asked == [b"ab", b"bb", b"ba", b"xx", b"xa", b"ab", b"yy"]
+
+
+@given(st.lists(st.binary(max_size=20), max_size=200))
+def test_all_texts_are_told_apart(listed: list[bytes]) -> None:
+    texts = spans.Texts(b"".join(listed))
+    lengths = np.array(list(map(len, listed)), np.int64)
+    known = spans.Known(lambda text: (b"<" + text + b">",), 1, 1000)
+    out = np.empty((2, len(listed)), np.int64)
+    known.tell(texts, np.cumsum(lengths) - lengths, lengths, out)
+    assert texts.listed(out[0], out[1]) == [b"<" + text + b">" for text in listed]
