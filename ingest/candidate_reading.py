@@ -14,7 +14,7 @@ _HITS = """
 SELECT h.line, h.signal, h.kind, h.score, h.reason, h.is_weak, h.evidence_id
 FROM best_hits AS h
 LEFT JOIN weights AS w ON w.signal = h.signal
-ORDER BY h.line, h.score * w.weight DESC, h.signal
+ORDER BY h.line, h.score * w.weight DESC, h.signal, h.reason
 """
 _CANDIDATES = """
 SELECT line, interaction_id, source, session_key, priority, sampling_signal, probability

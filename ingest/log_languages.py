@@ -28,6 +28,6 @@ def languages_told_by(answers: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(seen) or LANGUAGES[:1]
 
 
-LARGE, SAMPLED, _PLACES, _RARE = 300_000, 2_000, 20, 0.005
+LARGE, SAMPLED, _PLACES, _RARE = 50_000, 2_000, 20, 0.005
 """Interactions from which languages are sampled, how many answers are looked at, from how many places of the log, and
 the share that counts."""

@@ -10,6 +10,7 @@ import duckdb
 from evalsets.errors import ErrataError
 from ingest.candidate_reading import read_candidates
 from ingest.candidates import Candidate
+from ingest.collecting import rare_collections
 from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
 from ingest.log_languages import languages_of
@@ -133,10 +134,13 @@ def _mine(
     _choose_logs(connection, what, before=before)
     connection.begin()
     engine.keep("weights", weights_select(queue), {})
-    find_hits(engine, what, ready={"baselines", "bots"} if before else ())
+    find_hits(engine, what, ready={"baselines", "bots", "horizons"} if before else ())
     read, shared = connection.execute(
         "SELECT (SELECT count(*) FROM logs), (SELECT count(*) FROM giants WHERE is_shared)"
     ).fetchall()[0]
+    if before and shared:  # turns that others had in a session of their own may be in another now
+        connection.rollback()
+        return _mine(connection, signals, queue, now=now, full=True)
     notes = (*log_notes(connection, signals, now), *sample_notes(total, signals))
     state = {
         "fingerprint": fingerprint,
@@ -152,8 +156,9 @@ def _mine(
     connection.execute("CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks")
     kept = shortlist(engine, queue).kept
     say(connection, engine, what, is_incremental=bool(before))
-    shown = show(connection, engine, what.values, queue.context_turns, near="changed_logs" if before else "")
-    candidates = read_candidates(connection, shown)
+    near = "changed_logs" if before else ""
+    with rare_collections():
+        candidates = read_candidates(connection, show(connection, engine, what.values, queue.context_turns, near=near))
     flagged, by_signal = _counts(connection)
     connection.commit()
     return MiningReport(

@@ -52,7 +52,11 @@ WHERE {IS_LATE} AND line IN (SELECT line FROM needs UNION ALL SELECT line FROM n
 _RANKS_KNOWN = """
 CREATE OR REPLACE TEMP TABLE changed_ranks AS
 SELECT line, max(session) AS session, max(lot) AS lot
-FROM (SELECT line, session, lot FROM hits UNION ALL SELECT line, session, lot FROM mined_ranks)
+FROM (
+    SELECT line, session, lot FROM hits
+    UNION ALL
+    SELECT line, session, lot FROM mined_ranks WHERE line NOT IN (SELECT line FROM hits)
+)
 WHERE {where}
 GROUP BY line
 """

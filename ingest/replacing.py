@@ -4,7 +4,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.ingest_report import InteractionCounts
-from ingest.mining_state import FOUND_TABLES
+from ingest.mining_state import delete_findings
 
 # A trace may turn out to be no interaction, or another, when the rest of it comes.
 _GONE = """
@@ -36,8 +36,7 @@ SELECT number AS line FROM interactions WHERE interaction_id IN (SELECT interact
 def delete_interactions(connection: duckdb.DuckDBPyConnection, leaving: str) -> None:
     """Delete the interactions whose ids stand in the table `leaving`, what was retrieved for them and found in them."""
     connection.execute(_LEAVING.format(leaving=leaving))
-    for table in FOUND_TABLES:
-        connection.execute(f"DELETE FROM {table} WHERE line IN (SELECT line FROM leaving_numbers)")  # noqa: S608 - our names
+    delete_findings(connection, "leaving_numbers")
     for table in ("retrieved_passages", "interactions"):
         connection.execute(f"DELETE FROM {table} WHERE number IN (SELECT line FROM leaving_numbers)")  # noqa: S608 - our names
     connection.execute("DROP TABLE leaving_numbers")

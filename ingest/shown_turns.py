@@ -9,7 +9,6 @@ import duckdb
 from pydantic import TypeAdapter
 
 from ingest.candidates import CandidateTurn
-from ingest.collecting import rare_collections
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import stage_sql
 
@@ -123,8 +122,7 @@ def show(
         connection.execute(_UNREAD.format(where=where))
         if connection.execute("SELECT count(*) FROM unread").fetchall()[0][0]:
             _read(connection, engine, values, context, table)
-    with rare_collections():
-        return _shown(connection)
+    return _shown(connection)
 
 
 def _shown(connection: duckdb.DuckDBPyConnection) -> dict[int, Shown]:
