@@ -123,13 +123,11 @@ cdef int judge(
     if are_same(a, b):
         word_sets[0] = 100.0
         return REPEATED
-    if a.content and b.content and not a.content_bits & b.content_bits:
+    if not may_share_content(a, b):
         return NO_REPHRASE
     study(a, known)
     study(b, known)
     both = shared_content(a, b)
-    if not both and a.content and b.content:
-        return NO_REPHRASE
     word_sets[0] = word_sets_alike(a, b, patterns)
     if word_sets[0] >= bars.nearly_all:
         verdict = ALIKE
@@ -146,6 +144,19 @@ cdef int judge(
 
 cdef inline bint are_same(Question* a, Question* b) noexcept nogil:
     return a.length == b.length and memcmp(a.letters, b.letters, a.length * sizeof(uint32_t)) == 0
+
+
+cdef bint may_share_content(Question* a, Question* b) noexcept nogil:
+    """Tell whether two questions share a content word, or one of them has none."""
+    cdef int word
+    if not a.content or not b.content:
+        return True
+    if not a.content_bits & b.content_bits:
+        return False
+    for word in range(a.words):
+        if a.content >> word & 1 and places_of(a.stems[word], b) & b.content:
+            return True
+    return False
 
 
 cdef int shared_content(Question* a, Question* b) noexcept nogil:

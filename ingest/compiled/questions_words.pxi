@@ -153,68 +153,51 @@ cdef uint64_t stem(const uint32_t* word, int size, const uint64_t* hashes, const
     return hashes[size]
 
 
-cdef bint read(Question* q, const uint8_t* text, Py_ssize_t size, const Known* known) noexcept nogil:
-    """Read a question; False where it is left to the plain way."""
+cdef bint read(Question* q, const uint8_t* text, int size, const Known* known) noexcept nogil:
+    """Read a question in lower case; False where it is long, broken or oddly spaced, and left to the plain way."""
     cdef uint64_t[MOST_LETTERS + 1] hashes
-    cdef int place = 0, start, slot
-    if not decode(q, text, size, known):
-        return False
-    q.words = q.content = q.content_bits = q.is_studied = 0
+    cdef uint32_t letter
+    cdef int place = 0, word = 0  # letters of the word that is being read
+    q.length = q.words = q.content = q.content_bits = q.is_studied = 0
     hashes[0] = SEED
-    while place < q.length:
-        if not is_in_word(q.letters[place], known):
-            place += 1
-            continue
-        if q.words == MOST_WORDS:
-            return False
-        start = place
-        while place < q.length and is_in_word(q.letters[place], known):
-            hashes[place - start + 1] = longer(hashes[place - start], q.letters[place])
-            place += 1
-        slot = slot_of(hashes[place - start], known)
-        if known.keys[slot]:
-            add_word(q, known.traits[slot], known.stems[slot])
-        else:
-            add_word(q, CONTENT, stem(&q.letters[start], place - start, hashes, known))
-    return True
-
-
-cdef bint decode(Question* q, const uint8_t* text, Py_ssize_t size, const Known* known) noexcept nogil:
-    """Read the letters of UTF-8 in lower case; False where they are many, broken or odd: for the plain way."""
-    cdef Py_ssize_t place = 0
-    cdef uint32_t letter, follower
-    cdef int more
-    q.length = 0
     while place < size:
         letter = text[place]
-        place += 1
-        more = 0
         if letter >= ASCII:
-            more = 1 if letter >> 5 == 6 else 2 if letter >> 4 == 14 else 3 if letter >> 3 == 30 else 4
-            if more == 4 or place + more > size:
-                return False
-            letter &= 0x3F >> more
-            for _ in range(more):
-                follower = text[place]
-                place += 1
-                if follower >> 6 != 2:
-                    return False
-                letter = letter << 6 | (follower & 0x3F)
-            if is_foreign_space(letter):
-                return False
-        elif letter < c" ":
+            letter = letter_beyond_ascii(text, size, &place)
+        elif letter == c" " and (q.length == 0 or place + 1 == size or text[place - 1] == c" "):
             return False
-        elif letter == c" " and (q.length == 0 or place == size or q.letters[q.length - 1] == c" "):
-            return False
-        if letter < LOWERED:
-            letter = known.lowered[letter]
-        elif is_cased(letter):
-            return False
-        if letter == 0 or q.length == MOST_LETTERS:
+        letter = known.lowered[letter] if letter < LOWERED else letter
+        if letter < c" " or q.length == MOST_LETTERS:
             return False
         q.letters[q.length] = letter
         q.length += 1
-    return q.length > 0
+        place += 1
+        if is_in_word(letter, known):
+            hashes[word + 1] = longer(hashes[word], letter)
+            word += 1
+        elif word:
+            if not add_word(q, &q.letters[q.length - 1 - word], word, hashes, known):
+                return False
+            word = 0
+    return word == 0 or add_word(q, &q.letters[q.length - word], word, hashes, known)
+
+
+cdef uint32_t letter_beyond_ascii(const uint8_t* text, int size, int* place) noexcept nogil:
+    """Read a letter up to its last byte; 0 where it is broken, a space, or may be upper case that is not looked up."""
+    cdef uint32_t letter = text[place[0]], follower
+    cdef int more = 1 if letter >> 5 == 6 else 2 if letter >> 4 == 14 else 3 if letter >> 3 == 30 else size
+    if place[0] + more >= size:
+        return 0
+    letter &= 0x3F >> more
+    for _ in range(more):
+        place[0] += 1
+        follower = text[place[0]]
+        if follower >> 6 != 2:
+            return 0
+        letter = letter << 6 | (follower & 0x3F)
+    if letter < ASCII or (more > 1 and letter < 0x800) or (more > 2 and letter < 0x10000) or letter > 0x10FFFF:
+        return 0
+    return 0 if is_foreign_space(letter) or (letter >= LOWERED and is_cased(letter)) else letter
 
 
 cdef inline bint is_cased(uint32_t letter) noexcept nogil:
@@ -232,12 +215,24 @@ cdef inline bint is_foreign_space(uint32_t letter) noexcept nogil:
     )
 
 
-cdef inline void add_word(Question* q, int traits, uint64_t stem) noexcept nogil:
-    q.stems[q.words], q.traits[q.words] = stem, traits
+cdef bint add_word(
+    Question* q, const uint32_t* word, int size, const uint64_t* hashes, const Known* known
+) noexcept nogil:
+    """Add a word, `hashes[n]` being the hash of its first n letters; False where there are too many."""
+    cdef int slot = slot_of(hashes[size], known), traits = CONTENT
+    cdef uint64_t word_stem
+    if q.words == MOST_WORDS:
+        return False
+    if known.keys[slot]:
+        traits, word_stem = known.traits[slot], known.stems[slot]
+    else:
+        word_stem = stem(word, size, hashes, known)
+    q.stems[q.words], q.traits[q.words] = word_stem, traits
     if traits & CONTENT:
         q.content |= <uint64_t>1 << q.words
-        q.content_bits |= <uint64_t>1 << (stem >> 58)
+        q.content_bits |= <uint64_t>1 << (word_stem >> 58)
     q.words += 1
+    return True
 
 
 cdef void study(Question* q, const Known* known) noexcept nogil:

@@ -168,7 +168,15 @@ def assert_measured_as_in_python(pairs: list[tuple[str, str]]) -> None:
 def test_bytes_that_are_no_text_are_read_within_their_bounds_and_left_to_the_plain_way(
     texts: list[bytes], long: int
 ) -> None:
-    texts = [*texts, b"refund \xf0\x9f", b"\xff" * long, b"ab " * 20 * long]
+    texts = [
+        *texts,
+        b"refund \xf0\x9f",
+        b"\xff" * long,
+        b"ab " * 20 * long,
+        b"ab \xe0\x81\xa1",
+        b"\xc1\xa1 b",
+        b"a\xf4\x90\x80\x80",
+    ]
     offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
     column = pa.Array.from_buffers(
         pa.string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
