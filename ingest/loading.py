@@ -18,6 +18,7 @@ from ingest.date_orders import MappedFile, settled
 from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.file_reading import FileReader, FileToRead
+from ingest.ingest_records import KnownFiles, file_digest, finish_ingest, start_ingest
 from ingest.ingest_report import (
     PATH_MISSING,
     FeedbackCounts,
@@ -34,7 +35,7 @@ from ingest.reading_jobs import WORKERS, StagedBlock
 from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
-from ingest.storing import GroupWriter, KnownFiles, file_digest, finish_ingest, start_ingest
+from ingest.storing import GroupWriter
 from ingest.way_finding import WayFinder, unrecognised, way_digest
 
 _MOST_COUNTED_BY_DAY = 100_000

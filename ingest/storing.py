@@ -1,21 +1,17 @@
-"""Writes staged blocks to the log store in groups, one committed transaction each, and keeps the ingest's records."""
+"""Writes staged blocks to the log store in groups, one committed transaction each."""
 
-import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 import duckdb
-import pyarrow as pa
-import xxhash
 
 from ingest.adapters import family_of
-from ingest.adapters.base import Reject
 from ingest.adapters.mapping_file import MappingFile
 from ingest.columnar import Tables
-from ingest.ingest_report import FileAccount, IngestReport, InteractionCounts
+from ingest.ingest_records import NotedFile, NotedReject, keep_mapping, write_file, write_rejects
+from ingest.ingest_report import FileAccount, InteractionCounts
 from ingest.log_store import MEMORY_LIMIT, LogStore
 from ingest.merging import Merged, merge
 from ingest.reading_jobs import StagedBlock
@@ -32,39 +28,58 @@ _ROW_GROUP = 122_880
 _STORING_MEMORY = "200MB"
 """Enough for one thread, and the less the engine keeps the more is left for what is read meanwhile."""
 _GROUP_REJECTS = 5_000
-_RAW_KEPT = 1 << 16
-
-_INSERT_REJECTS = """
-INSERT INTO rejects
-SELECT r.reject_key, $ingest_id, r.file, r.line, r.reason, r.raw, r.format, r.records, $now
-FROM (SELECT * FROM incoming_rejects QUALIFY row_number() OVER (PARTITION BY reject_key ORDER BY line) = 1) AS r
-"""
 
 
-class _NotedFile(NamedTuple):
-    file_digest: str
-    way_digest: str
-    account: FileAccount
-
-
-class _NotedReject(NamedTuple):
-    reject: Reject
-    format: str
-
-
-class _Group(NamedTuple):
+@dataclass(slots=True)
+class _Group:
     """What is stored in one transaction."""
 
-    tables: list[Tables]
-    traces: list[ArrivingTraces]
-    """One at most."""
-    rejects: list[_NotedReject]
-    files: list[_NotedFile]
-    mappings: dict[str, MappingFile]
+    tables: list[Tables] = field(default_factory=list)
+    traces: ArrivingTraces | None = None
+    rejects: list[NotedReject] = field(default_factory=list)
+    files: list[NotedFile] = field(default_factory=list)
+    mappings: dict[str, MappingFile] = field(default_factory=dict)
+    rows: int = 0
+    bytes: int = 0
+    """Of memory, about."""
 
-    @classmethod
-    def empty(cls) -> "_Group":
-        return cls([], [], [], [], {})
+    def add(self, tables: Tables) -> None:
+        """Gather the tables of a block."""
+        self.tables.append(tables)
+        self.rows += tables.size
+        self.bytes += sum(table.nbytes for table in tables)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to store."""
+        return not (self.tables or self.traces or self.rejects or self.files or self.mappings)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is large enough to be stored."""
+        if self.bytes > GROUP_BYTES or len(self.rejects) > _GROUP_REJECTS:
+            return True
+        if self.traces is not None:  # whose payloads take as much memory again while they are stored
+            return self.rows >= _ROW_GROUP or self.traces.payload_bytes > _GROUP_PAYLOAD_BYTES
+        return self.rows >= _ROW_GROUP and self.bytes * 2 > GROUP_BYTES
+
+    def split_off_part(self) -> "_Group":
+        """Leave as many rows as fill whole row groups and return the others; all stay when there are few."""
+        left = self.rows % _ROW_GROUP if self.rows >= _ROW_GROUP and self.traces is None else 0
+        parts: list[Tables] = []
+        while left:
+            last = self.tables.pop()
+            if last.size > left:
+                first, last = last.split(last.size - left)
+                self.tables.append(first)
+            parts.insert(0, last)
+            left -= last.size
+        later = _Group()
+        for tables in parts:
+            later.add(tables)
+        if parts:  # A file is noted with its last rows.
+            later.files, self.files = self.files, []
+        return later
 
 
 class _Written(NamedTuple):
@@ -86,8 +101,7 @@ class GroupWriter:
         self.counts = InteractionCounts()
         self.votes = 0
         self.spans_new = 0
-        self._group = _Group.empty()
-        self._bytes = self._rows = 0
+        self._group = _Group()
         self._thread = ThreadPoolExecutor(1)
         self._writing: Future[_Written] | None = None
 
@@ -102,78 +116,51 @@ class GroupWriter:
     def add(self, block: StagedBlock, way: FileWay | None) -> None:
         """Gather one block, and have the group written when it is large enough."""
         group = self._group
-        group.tables.append(block.tables)
-        self._bytes += sum(table.nbytes for table in block.tables)
-        self._rows += block.tables.size
+        group.add(block.tables)
         if way is not None:
             adapter = way.way.adapter
-            family = adapter if way.way.mapping else family_of(adapter)
-            group.rejects.extend(_NotedReject(reject, way.format) for reject in block.rest.rejects)
+            group.rejects.extend(NotedReject(reject, way.format) for reject in block.rest.rejects)
             if way.way.mapping is not None and block.traces.num_rows:
                 group.mappings[adapter] = way.way.mapping
             if block.traces.num_rows:
+                family = adapter if way.way.mapping else family_of(adapter)
                 self._add_traces(family, MadeTraces(block.traces, block.made))
-        if self._bytes > GROUP_BYTES or len(self._group.rejects) > _GROUP_REJECTS or self._has_row_groups():
+        if self._group.is_full:
             self._hand_over()
 
     def _add_traces(self, family: str, traces: MadeTraces) -> None:
         """Gather traces; of those that more than fill a row group the ones that fill it are written at once."""
-        if parts := traces.split(_ROW_GROUP - self._rows):
+        if parts := traces.split(_ROW_GROUP - self._group.rows):
             self._gather_traces(family, parts[0])
             self._hand_over()
             traces = parts[1]
         self._gather_traces(family, traces)
 
     def _gather_traces(self, family: str, traces: MadeTraces) -> None:
-        gathered = self._group.traces
-        if not gathered:
-            gathered.append(ArrivingTraces(self.store.path.parent))
-        self._bytes += gathered[0].add(family, *traces)
-        self._rows += traces.made.size if traces.made is not None else 0
-
-    def _has_row_groups(self) -> bool:
-        if self._group.traces:  # whose payloads take as much memory again while they are stored
-            return self._rows >= _ROW_GROUP or self._group.traces[0].payload_bytes > _GROUP_PAYLOAD_BYTES
-        return self._rows >= _ROW_GROUP and self._bytes * 2 > GROUP_BYTES
+        group = self._group
+        if group.traces is None:
+            group.traces = ArrivingTraces(self.store.path.parent)
+        group.bytes += group.traces.add(family, *traces)
+        group.rows += traces.made.size if traces.made is not None else 0
 
     def add_assembled(self, block: StagedBlock) -> None:
         """Gather interactions put together from staged spans; `write` stores them."""
-        self._group.tables.append(block.tables)
-        self._group.rejects.extend(_NotedReject(reject, "assembly") for reject in block.rest.rejects)
+        self._group.add(block.tables)
+        self._group.rejects.extend(NotedReject(reject, "assembly") for reject in block.rest.rejects)
 
     def note_file(self, *, file_digest: str, way_digest: str, account: FileAccount) -> None:
         """Note that a file was read to its end, to be stored with or after its last rows."""
-        self._group.files.append(_NotedFile(file_digest, way_digest, account))
+        self._group.files.append(NotedFile(file_digest, way_digest, account))
 
     def _hand_over(self) -> None:
         """Have what is gathered written on the thread, once the group before it is."""
         self.wait()
-        self._writing = self._thread.submit(self._stored, self._whole_row_groups())
-
-    def _whole_row_groups(self) -> _Group:
-        """Take as many rows as fill whole row groups and leave the others for the next time; all when there are few."""
-        group = self._taken()
-        rows = sum(tables.size for tables in group.tables)
-        left = rows % _ROW_GROUP if rows >= _ROW_GROUP and not group.traces else 0
-        later: list[Tables] = []
-        while left:
-            last = group.tables.pop()
-            if last.size > left:
-                first, last = last.split(last.size - left)
-                group.tables.append(first)
-            later.insert(0, last)
-            left -= last.size
-        if not later:
-            return group
-        # A file is noted with its last rows.
-        self._group = _Group(later, [], [], group.files, {})
-        self._bytes = sum(table.nbytes for tables in later for table in tables)
-        self._rows = rows % _ROW_GROUP
-        return group._replace(files=[])
+        full = self._group
+        self._group = full.split_off_part()
+        self._writing = self._thread.submit(self._stored, full)
 
     def _taken(self) -> _Group:
-        group, self._group = self._group, _Group.empty()
-        self._bytes = self._rows = 0
+        group, self._group = self._group, _Group()
         return group
 
     def wait(self) -> None:
@@ -195,7 +182,7 @@ class GroupWriter:
 
     def flush_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what is gathered in one transaction; call `wait` before the store is opened for it."""
-        if any(self._group):
+        if not self._group.is_empty:
             self._count(self._committed(connection, self._taken()))
 
     def _committed(self, connection: duckdb.DuckDBPyConnection, group: _Group) -> _Written:
@@ -221,130 +208,23 @@ class GroupWriter:
         self._count(self._merged(connection, self._taken()))
 
     def _merged(self, connection: duckdb.DuckDBPyConnection, group: _Group) -> _Written:
-        with_spans = bool(group.traces)
-        spans = 0
-        if group.traces:
-            taken = take_traces(connection, group.traces.pop(), ingest_id=self.ingest_id)
-            spans = taken.spans
-            group.tables.extend(taken.made)
-            del taken  # so that each table is freed once it is stored
+        with_spans = group.traces is not None
+        spans = self._take_traces(connection, group)
         merged = Merged(InteractionCounts(), 0)
         if group.tables:
             merged = merge(connection, group.tables, ingest_id=self.ingest_id, with_spans=with_spans)
-        self._write_rejects(connection, group.rejects)
+        write_rejects(connection, group.rejects, ingest_id=self.ingest_id)
         for name, mapping in group.mappings.items():
-            _keep_mapping(connection, name, mapping)
+            keep_mapping(connection, name, mapping)
         for noted in group.files:
-            self._write_file(connection, noted)
+            write_file(connection, noted, ingest_id=self.ingest_id)
         return _Written(merged, spans)
 
-    def _write_rejects(self, connection: duckdb.DuckDBPyConnection, rejects: list[_NotedReject]) -> None:
-        if not rejects:
-            return
-        rows = [_reject_row(noted) for noted in rejects]
-        connection.register("incoming_rejects", pa.Table.from_pylist(rows, schema=_REJECT_SCHEMA))
-        try:
-            connection.execute("DELETE FROM rejects WHERE reject_key IN (SELECT reject_key FROM incoming_rejects)")
-            connection.execute(_INSERT_REJECTS, {"ingest_id": self.ingest_id, "now": datetime.now(UTC)})
-        finally:
-            connection.unregister("incoming_rejects")
-
-    def _write_file(self, connection: duckdb.DuckDBPyConnection, noted: _NotedFile) -> None:
-        account = noted.account
-        connection.execute("DELETE FROM rejects WHERE file = ? AND ingest_id < ?", [account.file, self.ingest_id])
-        connection.execute(
-            "DELETE FROM ingested_files WHERE file_digest = ? AND way_digest = ?", [noted.file_digest, noted.way_digest]
-        )
-        connection.execute(
-            "INSERT INTO ingested_files VALUES (?, ?, ?, ?, ?)",
-            [noted.file_digest, noted.way_digest, account.file, account.model_dump_json(), self.ingest_id],
-        )
-
-
-_REJECT_SCHEMA = pa.schema(
-    [
-        ("reject_key", pa.string()),
-        ("file", pa.string()),
-        ("line", pa.int64()),
-        ("reason", pa.string()),
-        ("raw", pa.string()),
-        ("format", pa.string()),
-        ("records", pa.int64()),
-    ]
-)
-
-
-def _reject_row(noted: _NotedReject) -> dict[str, object]:
-    reject = noted.reject
-    raw = reject.raw[:_RAW_KEPT].encode("utf-8", "replace").decode("utf-8", "replace")
-    whole = f"{reject.file}\x1f{reject.line}\x1f{raw}"
-    key = hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=12).hexdigest()
-    row = {"reject_key": key, "file": reject.file, "line": reject.line, "reason": reject.reason[:500], "raw": raw}
-    return {**row, "format": noted.format, "records": reject.records}
-
-
-def _keep_mapping(connection: duckdb.DuckDBPyConnection, name: str, mapping: MappingFile) -> None:
-    connection.execute(
-        "INSERT INTO mappings SELECT $name, $mapping WHERE NOT EXISTS (SELECT 1 FROM mappings WHERE name = $name)",
-        {"name": name, "mapping": mapping.model_dump_json(by_alias=True)},
-    )
-
-
-def kept_mapping(connection: duckdb.DuckDBPyConnection, name: str) -> MappingFile | None:
-    """Return a mapping that spans were once staged through."""
-    rows = connection.execute("SELECT mapping FROM mappings WHERE name = ?", [name]).fetchall()
-    return MappingFile.model_validate_json(rows[0][0]) if rows else None
-
-
-def start_ingest(connection: duckdb.DuckDBPyConnection) -> int:
-    """Open a new ingest and return its id."""
-    ingest_id = int(connection.execute("SELECT nextval('ingest_seq')").fetchall()[0][0])
-    connection.execute("INSERT INTO ingests VALUES (?, ?, NULL, NULL)", [ingest_id, datetime.now(UTC)])
-    return ingest_id
-
-
-def finish_ingest(connection: duckdb.DuckDBPyConnection, ingest_id: int, report: IngestReport) -> None:
-    """Keep the report of an ingest that came to its end."""
-    connection.execute(
-        "UPDATE ingests SET finished_at = ?, report = ? WHERE ingest_id = ?",
-        [datetime.now(UTC), report.model_dump_json(), ingest_id],
-    )
-
-
-class KnownFiles:
-    """Files that were read to their end before, by their bytes and the way they were read."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, ways: set[str]) -> None:
-        """Look up the files read in any of `ways`."""
-        rows = connection.execute(
-            "SELECT way_digest, file_digest, account FROM ingested_files WHERE way_digest IN (SELECT unnest(?))",
-            [sorted(ways)],
-        ).fetchall()
-        self._accounts = {(way, digest): FileAccount.model_validate_json(account) for way, digest, account in rows}
-        self._sizes = {(way, account.size) for (way, _), account in self._accounts.items()}
-        self._rejects = _rejects_shown(connection, {account.file for account in self._accounts.values()})
-
-    def account_of(self, path: Path, way_digest: str) -> FileAccount | None:
-        """Return the account of a file whose bytes were read this way; digests it only when its size was seen."""
-        if (way_digest, path.stat().st_size) not in self._sizes:
-            return None
-        return self._accounts.get((way_digest, file_digest(path)))
-
-    def rejects_of(self, file: str) -> list[Reject]:
-        """Return the first quarantined records of a file."""
-        return [reject for reject in self._rejects if reject.file == file]
-
-
-def _rejects_shown(connection: duckdb.DuckDBPyConnection, files: set[str]) -> list[Reject]:
-    rows = connection.execute(
-        "SELECT file, line, reason, raw FROM rejects WHERE file IN (SELECT unnest(?))"
-        " QUALIFY row_number() OVER (PARTITION BY file ORDER BY line) <= 50 ORDER BY file, line",
-        [sorted(files)],
-    ).fetchall()
-    return [Reject(*row) for row in rows]
-
-
-def file_digest(path: Path) -> str:
-    """Return the XXH3 hash of a file's bytes, of 128 bits: it tells files apart that nobody made alike on purpose."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, xxhash.xxh3_128).hexdigest()
+    def _take_traces(self, connection: duckdb.DuckDBPyConnection, group: _Group) -> int:
+        """Store the traces of a group, move what was made of them to its tables, and return how many spans are new."""
+        traces, group.traces = group.traces, None
+        if traces is None:
+            return 0
+        taken = take_traces(connection, traces, ingest_id=self.ingest_id)
+        group.tables.extend(taken.made)
+        return taken.spans
