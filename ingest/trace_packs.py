@@ -35,7 +35,7 @@ FROM loosened AS l WHERE t.pack = l.pack AND t.place = l.place
 """
 
 
-def packed_columns(texts: Sequence[bytes]) -> list[pa.Array]:
+def packed_columns(texts: Sequence[bytes | memoryview]) -> list[pa.Array]:
     """Return PACKED_COLUMNS of traces from the JSON texts of their spans; packs are numbered from 0 on.
 
     The first trace of a pack has all of it as its payload, the others nothing.

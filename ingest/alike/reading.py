@@ -119,7 +119,7 @@ class _Kept(NamedTuple):
     made: Tables
     rows: list[pa.Array]
     """The columns of their rows but for what is packed together."""
-    texts: list[bytes]
+    texts: list[memoryview]
     """The JSON texts of their spans."""
 
 

@@ -21,10 +21,11 @@ class WrittenSpans(NamedTuple):
     """Where each begins, and where the last one ends, in numbers of 32 bits."""
     text: bytes
 
-    def of(self, rows: Ints) -> list[bytes]:
+    def of(self, rows: Ints) -> list[memoryview]:
         """Return some of the texts."""
-        ends = np.frombuffer(self.offsets, np.int32)
-        return [self.text[ends[at] : ends[at + 1]] for at in rows.tolist()]
+        ends, text = np.frombuffer(self.offsets, np.int32), memoryview(self.text)
+        places = zip(ends[rows].tolist(), ends[rows + 1].tolist(), strict=True)
+        return [text[start:end] for start, end in places]
 
 
 def naming(block: Block, spans: WrittenSpans, found: Slices) -> Ints:

@@ -112,13 +112,21 @@ cdef class Scan:
             return True
         return False
 
+    cdef inline bint skip(self, const char *written, Py_ssize_t size) noexcept nogil:
+        """Pass over what is mostly written just so; true only where it is."""
+        if self.end - self.at < size or memcmp(self.at, written, size) != 0:
+            return False
+        self.at += size
+        return True
+
     cdef bint string(self) noexcept nogil:
         """Pass over a string, which is then the `text`."""
+        return self.has(34) and self.rest_of_string()
+
+    cdef bint rest_of_string(self) noexcept nogil:
+        """Pass over a string of which the first quote is passed."""
         cdef uint64_t word, quotes, slashes
-        cdef Mark at
-        if not self.has(34):
-            return False
-        at = self.at
+        cdef Mark at = self.at
         self.text, self.escaped = at, False
         while True:
             while self.end - at >= 8:  # eight bytes at a time, while none is a quote, a backslash or a control
@@ -464,12 +472,27 @@ cdef class Scan:
     cdef bint attribute(self) noexcept nogil:
         cdef int64_t *row = self.found_values.row(VALUE_COLUMNS)
         cdef bint is_named = False, has_value = False
-        if row == NULL or not self.has(123):
+        if row == NULL:
+            return False
+        self.space()
+        if self.skip(b'{"key": "', 9) or self.skip(b'{"key":"', 8):
+            is_named = True
+            if not self.rest_of_string() or self.escaped:
+                return False
+            row[0], row[1] = self.text - self.start, self.length
+            if not self.has(44):
+                return False
+        elif not self.has(123):
             return False
         while True:
-            if not self.key():
+            self.space()
+            if is_named and not has_value and (self.skip(b'"value": ', 9) or self.skip(b'"value":', 8)):
+                has_value = True
+                if not self.value(row):
+                    return False
+            elif not self.key():
                 return False
-            if self.named(b"key", 3) and not is_named:
+            elif self.named(b"key", 3) and not is_named:
                 is_named = True
                 if not self.string() or self.escaped:
                     return False
@@ -484,6 +507,13 @@ cdef class Scan:
                 return self.has(125) and is_named and has_value
 
     cdef bint value(self, int64_t *row) noexcept nogil:
+        self.space()
+        if self.skip(b'{"stringValue": "', 17) or self.skip(b'{"stringValue":"', 16):
+            if not self.rest_of_string():
+                return False
+            row[2], row[3] = self.text - self.start, self.length
+            row[4] = ESCAPED_TEXT if self.escaped else TEXT
+            return self.has(125)
         if not self.has(123) or not self.key():
             return False
         if self.named(b"stringValue", 11):

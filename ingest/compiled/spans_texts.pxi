@@ -17,7 +17,7 @@ cdef class Texts:
         self.added += text
         return start
 
-    cdef const char *at(self, int64_t start, int64_t length) except NULL:
+    cdef inline const char *at(self, int64_t start, int64_t length) except NULL:
         if 0 <= start and 0 <= length:
             if start <= self.size - length:
                 return PyBytes_AS_STRING(self.content) + start
@@ -54,16 +54,25 @@ cdef class Texts:
         A part is (before, starts, lengths, behind, instead): bytes around a text a row, and what stands there when its
         length is negative. Without starts only `before` is written.
         """
-        cdef Py_ssize_t row, total = 0
         cdef _Part part
+        cdef Py_ssize_t row, at, total = 0
         known = [_Part(self, part_of, rows) for part_of in parts]
-        for part in known:
-            total += part.total
-        out = Writing(rows, total)
-        for row in range(rows):
-            for part in known:
-                part.write(out, row)
-            out.end_row()
+        cdef Py_ssize_t count = len(known)
+        cdef _Written *written = <_Written *> malloc(count * sizeof(_Written) + 1)
+        if written == NULL:
+            raise MemoryError
+        try:
+            for at in range(count):
+                part = known[at]
+                written[at] = part.written
+                total += part.total
+            out = Writing(rows, total)
+            for row in range(rows):
+                for at in range(count):
+                    write_part(self, out, &written[at], row)
+                out.end_row()
+        finally:
+            free(written)
         return out.result()
 
     def equal(self, const int64_t[::1] starts, const int64_t[::1] lengths,
@@ -199,7 +208,7 @@ cdef class Writing:
         self.offset = <int32_t *> PyBytes_AS_STRING(self.offsets)
         self.offset[0] = 0
 
-    cdef int put(self, const char *text, Py_ssize_t size) except -1:
+    cdef inline int put(self, const char *text, Py_ssize_t size) except -1:
         if self.end - self.at < size:
             raise IndexError("more text than was counted")
         memcpy(self.at, text, size)
@@ -214,41 +223,54 @@ cdef class Writing:
         return self.offsets, self.written
 
 
-cdef class _Part:
-    """What stands at one place of every row."""
+cdef struct _Written:
+    const char *before
+    const char *behind
+    const char *instead
+    Py_ssize_t before_size, behind_size, instead_size
+    const int64_t *starts  # NULL where only `before` is written
+    const int64_t *lengths
 
-    cdef Texts texts
+
+cdef class _Part:
+    """What stands at one place of every row; it keeps what `written` points to."""
+
     cdef const int64_t[::1] starts
     cdef const int64_t[::1] lengths
-    cdef bint is_constant
-    cdef bytes before, behind, instead
+    cdef tuple around
+    cdef _Written written
     cdef Py_ssize_t total
 
     def __init__(self, Texts texts, tuple part, Py_ssize_t rows):
         cdef Py_ssize_t row, known = 0
-        self.texts = texts
-        self.before, starts, lengths, self.behind, self.instead = part
-        self.is_constant = starts is None
-        if self.is_constant:
-            self.total = rows * len(self.before)
+        before, starts, lengths, behind, instead = part
+        self.around = (<bytes?> before, <bytes?> behind, <bytes?> instead)
+        self.written.before, self.written.before_size = PyBytes_AS_STRING(before), len(before)
+        self.written.behind, self.written.behind_size = PyBytes_AS_STRING(behind), len(behind)
+        self.written.instead, self.written.instead_size = PyBytes_AS_STRING(instead), len(instead)
+        self.written.starts = self.written.lengths = NULL
+        self.total = rows * len(before)
+        if starts is None or rows == 0:
             return
         self.starts, self.lengths = starts, lengths
         same_size(self.starts, self.lengths)
         if self.starts.shape[0] != rows:
             raise IndexError("other rows")
+        self.written.starts, self.written.lengths = &self.starts[0], &self.lengths[0]
         self.total = 0
         for row in range(rows):
             if self.lengths[row] >= 0:
                 known += 1
                 self.total += self.lengths[row]
-        self.total += known * (len(self.before) + len(self.behind)) + (rows - known) * len(self.instead)
+        self.total += known * (len(before) + len(behind)) + (rows - known) * len(instead)
 
-    cdef int write(self, Writing out, Py_ssize_t row) except -1:
-        if self.is_constant:
-            return out.put(PyBytes_AS_STRING(self.before), len(self.before))
-        cdef int64_t length = self.lengths[row]
-        if length < 0:
-            return out.put(PyBytes_AS_STRING(self.instead), len(self.instead))
-        out.put(PyBytes_AS_STRING(self.before), len(self.before))
-        out.put(self.texts.at(self.starts[row], length), length)
-        return out.put(PyBytes_AS_STRING(self.behind), len(self.behind))
+
+cdef inline int write_part(Texts texts, Writing out, const _Written *part, Py_ssize_t row) except -1:
+    if part.starts == NULL:
+        return out.put(part.before, part.before_size)
+    cdef int64_t length = part.lengths[row]
+    if length < 0:
+        return out.put(part.instead, part.instead_size)
+    out.put(part.before, part.before_size)
+    out.put(texts.at(part.starts[row], length), length)
+    return out.put(part.behind, part.behind_size)
