@@ -60,7 +60,7 @@ class Redactor:
         if not self.settings.redact:
             return written
         if HINT.search(written):
-            written = FINDER.sub(self._replacement, written)
+            written = self._without_finds(written)
         if self.custom is not None:
             written = self.custom.sub(self._custom_replacement, written)
         if self._names is not None:
@@ -75,12 +75,12 @@ class Redactor:
             return [value and self.text(value) for value in values]
         out = list(values)
         for row in _hinted(values):
-            out[row] = self.text(values[row] or "")
+            out[row] = self._without_finds(values[row] or "")
         return out
 
     def array(self, values: Any) -> Any:
         """Redact an Arrow array of texts."""
-        return self._rewritten(values, self.text)
+        return self._rewritten(values, self.text if self.walks_all else self._without_finds)
 
     def json_array(self, values: Any) -> Any:
         """Redact an Arrow array of JSON texts."""
@@ -203,6 +203,9 @@ class Redactor:
         if kept := _KEPT_USER.fullmatch(user):  # a quarantined record that is taken again
             return kept[1]
         return hashlib.blake2b(user.encode("utf-8", "replace"), digest_size=8, key=self.salt).hexdigest()
+
+    def _without_finds(self, written: str) -> str:
+        return FINDER.sub(self._replacement, written)
 
     def _replacement(self, match: re.Match[str]) -> str:
         found = match[0]
