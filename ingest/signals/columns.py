@@ -10,7 +10,7 @@ from ingest.signals.arrow_arrays import as_strings
 from ingest.signals.cues import ANY_CUE, expression
 from ingest.signals.decline_hints import hint_of
 from ingest.signals.declining import decline_kinds
-from ingest.signals.quick_look import QuickLook
+from ingest.signals.quick_look import WORTH_IT, QuickLook
 from ingest.signals.rephrase_columns import rephrase_columns
 from ingest.signals.support_columns import support_columns
 
@@ -21,13 +21,19 @@ LOOKED_AT = 250
 class SignalColumns:
     """Rephrase, decline and support over whole columns, with the settings of a workspace, and quick looks."""
 
-    def __init__(self, settings: SignalSettings, languages: Sequence[str] = LANGUAGES) -> None:
-        """Take the sentence model and the strictness from `settings`; refusals are looked for in `languages`."""
+    def __init__(
+        self, settings: SignalSettings, languages: Sequence[str] = LANGUAGES, *, looks_from: int = WORTH_IT
+    ) -> None:
+        """Take the sentence model and the strictness from `settings`; refusals are looked for in `languages`.
+
+        Texts are looked at quickly once there were `looks_from` of them.
+        """
         self._languages = tuple(languages)
         self._embeddings = settings.embeddings
         self._strictness = settings.rephrase_strictness
-        self._cue_look = QuickLook([expression(ANY_CUE)])
-        self._decline_look = QuickLook([hint_of(code) for code in languages], longest=LOOKED_AT)
+        self._cue_look = QuickLook([expression(ANY_CUE)], worth_from=looks_from)
+        hints = [hint_of(code) for code in languages]
+        self._decline_look = QuickLook(hints, longest=LOOKED_AT, worth_from=looks_from)
 
     def rephrase(self, earlier: pa.Array, later: pa.Array) -> pa.Array:
         """Return a struct of kind and score for each pair of questions, both null where it is no rephrase."""

@@ -17,8 +17,8 @@ except ImportError:  # nothing was compiled where this is installed
 else:
     IS_COMPILED = True
 
-_WORTH_IT = 100_000
-"""Texts from which on it saves more to look for letters than it costs to work out which."""
+WORTH_IT = 100_000
+"""Texts from which on it saves more to look for letters than it costs to work out which; expressions being quick."""
 _USUAL = 4096
 """Texts from which is learned what is rare in them."""
 _ALL_LETTERS = np.iinfo(np.int32).max // 8
@@ -27,17 +27,17 @@ _ALL_LETTERS = np.iinfo(np.int32).max // 8
 class QuickLook:
     """Tells, for some expressions, the texts that none of them matches; never one that is matched."""
 
-    def __init__(self, expressions: Sequence[str], *, longest: int = _ALL_LETTERS) -> None:
-        """Look at the first `longest` letters of each text."""
+    def __init__(self, expressions: Sequence[str], *, longest: int = _ALL_LETTERS, worth_from: int = WORTH_IT) -> None:
+        """Look at the first `longest` letters of each text, once there were `worth_from` texts."""
         self._expressions = tuple(expressions)
-        self._longest = longest
+        self._longest, self._worth_from = longest, worth_from
         self._seen = 0
         self._groups: npt.NDArray[np.uint8] | None = None
 
     def may_match(self, texts: pa.StringArray) -> pa.BooleanArray:
         """Return false for each text that no expression matches, as far as that is told; a missing text is empty."""
         self._seen += len(texts)
-        if not IS_COMPILED or self._seen < _WORTH_IT:
+        if not IS_COMPILED or self._seen < self._worth_from:
             return as_booleans(np.ones(len(texts), dtype=bool))
         if self._groups is None:
             self._groups = self._needed(texts.slice(0, _USUAL).to_pylist())

@@ -20,12 +20,6 @@ EXPRESSIONS = {"cues": expression(ANY_CUE), **{code: hint_of(code) for code in L
 USUAL = ["How do I cancel the plan for the team?", "The invoice is in your account, under what you paid."] * 20
 
 
-@pytest.fixture(autouse=True)
-def _looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work the letters out for the first text already."""
-    monkeypatch.setattr(quick_look, "_WORTH_IT", 1)
-
-
 def is_matched(expression: str, texts: list[str]) -> list[bool]:
     """Let the engine say which texts an expression matches."""
     rows = CONNECTION.execute("SELECT regexp_matches(unnest($1::VARCHAR[]), $2)", [texts, expression]).fetchall()
@@ -35,7 +29,7 @@ def is_matched(expression: str, texts: list[str]) -> list[bool]:
 @cache
 def look_for(name: str) -> QuickLook:
     """Return a look that has learned from USUAL which letters to look for."""
-    look = QuickLook([EXPRESSIONS[name]])
+    look = QuickLook([EXPRESSIONS[name]], worth_from=1)
     look._groups = needed_groups(EXPRESSIONS[name], USUAL)
     return look
 
@@ -102,21 +96,22 @@ def test_whatever_an_expression_is_made_of_a_text_it_matches_is_found(
     parts: list[tuple[str, str]], texts: list[str]
 ) -> None:
     made = "(?i)" + "".join(part if part in {r"\b", "^", "$"} else part + times for part, times in parts)
-    look = QuickLook([made])
+    look = QuickLook([made], worth_from=1)
     for is_there, is_found in zip(is_matched(made, texts), found(look, texts), strict=True):
         assert is_found or not is_there
 
 
 def test_only_the_first_letters_are_looked_at_and_a_missing_text_matches_nothing() -> None:
-    look = QuickLook(["(?i)refused"], longest=10)
+    look = QuickLook(["(?i)refused"], longest=10, worth_from=1)
     texts = pa.array(["\u00e9\u00e9 refused", "\u00e9\u00e9\u00e9\u00e9 refused", "it REFUSED", None, ""])
     expected = [True, False, True, False, False] if quick_look.IS_COMPILED else [True] * 5
     assert look.may_match(texts).to_pylist() == expected
 
 
-def test_few_texts_are_not_worth_working_out_which_letters_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quick_look, "_WORTH_IT", 3)
-    assert found(QuickLook(["refused"]), ["a", "b"]) == [True, True]
+def test_few_texts_are_not_worth_working_out_which_letters_are_needed() -> None:
+    look = QuickLook(["refused"], worth_from=4)
+    assert found(look, ["a", "b"]) == [True, True]
+    assert found(look, ["a", "refused"]) == ([False, True] if quick_look.IS_COMPILED else [True, True])
 
 
 @pytest.mark.parametrize("unknown", [r"a(?=b)", r"(a)", r"\d", r"(?:a"])
@@ -133,6 +128,6 @@ def test_bytes_that_are_no_text_are_read_within_their_bounds(texts: list[bytes])
     column = pa.Array.from_buffers(
         pa.string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
     )
-    look = QuickLook(["refused"])
+    look = QuickLook(["refused"], worth_from=1)
     look._groups = needed_groups("refused", USUAL)
     assert look.may_match(column).to_pylist()[-1] is False
