@@ -1,7 +1,7 @@
 -- The answers that are compared with what was retrieved for them: a hashed sample of those that answer.
-SELECT line, interaction_id, source, session_key, session
+SELECT line, interaction_id, source, session_key, session, drawn_answer AS answer
 FROM turns
-WHERE draw < :support_below
+WHERE drawn_answer IS NOT NULL
     AND NOT is_empty_answer
     AND NOT has_error
     AND NOT stream_cut

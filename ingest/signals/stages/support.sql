@@ -7,9 +7,8 @@ FROM (
         any_value(c.source) AS source,
         any_value(c.session_key) AS session_key,
         any_value(c.session) AS session,
-        supported(any_value(substr(l.answer, 1, 4000)), array_agg(r.text)) AS measured
+        supported(any_value(c.answer), array_agg(r.text)) AS measured
     FROM compared AS c
-    JOIN logs AS l ON l.line = c.line
     JOIN retrieved_texts AS r ON r.line = c.line
     GROUP BY c.line
 ) AS measured_answers

@@ -44,7 +44,9 @@ WITH placed AS (
                 OR l.cost > :costly_factor * u.cost
                 OR md5(concat(:seed, l.interaction_id)) < :sample_below,
             false
-        ) AS is_noted
+        ) AS is_noted,
+        -- The few answers that may be compared with what was retrieved: to find them again takes as long as to read all.
+        CASE WHEN md5(concat(:seed, l.interaction_id)) < :support_below THEN substr(l.answer, 1, 4000) END AS drawn_answer
     FROM logs AS l
     LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
     LEFT JOIN loose AS o ON o.interaction_id = l.interaction_id
@@ -63,6 +65,7 @@ neighboured AS (
         is_giant,
         is_empty_answer,
         declined,
+        drawn_answer,
         is_noted OR is_empty_answer OR declined IS NOT NULL AS is_noted,
         lead(line) OVER along AS next_line,
         lead(interaction_id) OVER along AS next_id,
@@ -137,6 +140,7 @@ SELECT
     CASE WHEN f.is_corrected THEN 'corrected' ELSE f.pair.kind END AS pair_kind,
     CASE WHEN f.is_corrected THEN 0.8 ELSE f.pair.score END AS pair_score,
     f.declined,
+    f.drawn_answer,
     f.next_complains,
     f.next_wants_person,
     f.wants_person,
@@ -151,7 +155,6 @@ SELECT
         AND coalesce(f.next_us + :idle_gap_us < h.horizon_us, f.next_us IS NULL) AS next_ends_closed,
     f.next_id IS NOT NULL AND f.next_is_last
         AND coalesce(f.next_us + :idle_gap_us >= h.horizon_us, false) AS next_ends_open,
-    substr(md5(concat(:seed, l.interaction_id)), 1, 8) AS draw,
     md5(concat(:seed, l.interaction_id)) < :control_below AS is_control
 FROM flagged AS f
 JOIN logs AS l ON l.line = f.line
