@@ -58,15 +58,17 @@ UPDATE touched_sessions SET is_placed = true
 # Joined on time buckets, so that one user with very many turns costs no more than their number.
 _MOMENTS = """
 CREATE OR REPLACE TEMP TABLE moments AS
-WITH asked AS (
-    SELECT source, user_id, session_id, epoch_us(asked_at) // $window_us AS bucket
-    FROM ({rows}) AS asked
-    WHERE user_id IS NOT NULL AND asked_at IS NOT NULL
+WITH visits AS (
+    SELECT source, user_id, min(bucket) - 1 AS first, max(bucket) + 1 AS last, list(bucket) AS buckets
+    FROM (SELECT *, epoch_us(asked_at) // $window_us AS bucket FROM ({rows}) AS asked)
+    WHERE user_id IS NOT NULL AND bucket IS NOT NULL
+    GROUP BY source, user_id, session_id
 )
-SELECT DISTINCT source, user_id, bucket + step AS bucket FROM asked, (VALUES (-1), (0), (1)) AS steps(step)
-UNION
-SELECT source, user_id, unnest(range(min(bucket) + 1, max(bucket)))
-FROM asked GROUP BY source, user_id, session_id HAVING max(bucket) - min(bucket) BETWEEN 2 AND $longest
+SELECT DISTINCT source, user_id, unnest(
+    CASE WHEN last - first <= $longest THEN range(first, last + 1)
+        ELSE flatten(list_transform(list_distinct(buckets), lambda bucket: range(bucket - 1, bucket + 2))) END
+) AS bucket
+FROM visits
 """
 _LONGEST = 1000
 """Windows that a session lasts, about a week: of a longer one only what stands around its turns is looked at."""
