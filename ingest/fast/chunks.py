@@ -26,7 +26,7 @@ from ingest.privacy import Redactor
 _MOST_PASSAGES = 100_000
 _ORIGINS = pa.array(["explicit", "metadata", "text_hash"])
 PassageFinder = Callable[[Array], pa.Table]
-"""Finds the passages of the given hashes: a column for each part, and the hash as `p`."""
+"""Finds the passages of the chunks at the given places of a slice: a column for each part, and the hash as `p`."""
 _NO_PASSAGES = pa.table(
     {
         "p": pa.array([], pa.uint64()),
@@ -121,7 +121,7 @@ class ChunkReader:
         self.stage, self.redactor, self.book = stage, redactor, book
 
     def read(self, lists: Array, find_passages: PassageFinder) -> Links:
-        """Flatten the lists of one slice; `find_passages` looks up the passages of hashes not met before."""
+        """Flatten the lists of one slice; `find_passages` looks up passages not met before."""
         sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
         chunks = lists.flatten()
         rows = np.repeat(np.arange(len(lists), dtype=np.int32), sizes)
@@ -150,8 +150,9 @@ class ChunkReader:
         known = self.book.known()
         places = pc.index_in(keys, only_chunk(known["p"]))
         if places.null_count:
-            unknown = pc.unique(keys.filter(places.is_null()))
-            known = self.book.learn(known, find_passages(unknown), self.redactor)
+            unknown = np.flatnonzero(places.is_null())
+            firsts = np.unique(keys.to_numpy()[unknown], return_index=True)[1]
+            known = self.book.learn(known, find_passages(pa.array(unknown[firsts])), self.redactor)
             places = pc.index_in(keys, only_chunk(known["p"]))
         if known.num_rows > len(keys):
             used = pc.unique(places)

@@ -132,15 +132,16 @@ class SliceReader:
     def _links(self, table: pa.Table, mode: _Mode) -> Links | None:
         if not self.plan.links:
             return None
-        return self.chunks.read(only_chunk(table["links"]), lambda hashes: self._find_passages(hashes, mode))
+        return self.chunks.read(only_chunk(table["links"]), lambda places: self._find_passages(places, mode))
 
-    def _find_passages(self, hashes: Array, mode: _Mode) -> pa.Table:
-        """Return the passages of chunks by hash, from the slice at hand."""
-        self.connection.register("wanted", pa.table({"p": hashes}))
+    def _find_passages(self, places: Array, mode: _Mode) -> pa.Table:
+        """Return the passages of the chunks at these places, counted through the lists of the slice at hand."""
+        self.connection.register("wanted", pa.table({"place": places}))
         try:
             return self._table(
-                f"SELECT DISTINCT ON (s.p) unnest(s) FROM (SELECT unnest({self.plan.passages}) AS s"  # noqa: S608 - quoted names
-                f" FROM {self._source(mode)}) WHERE s.p IN (SELECT p FROM wanted)"
+                "SELECT unnest(s) FROM (SELECT s, row_number() OVER () - 1 AS place"  # noqa: S608 - quoted names
+                f" FROM (SELECT unnest({self.plan.passages}) AS s FROM {self._source(mode)}))"
+                " WHERE place IN (SELECT place FROM wanted)"
             )
         finally:
             self.connection.unregister("wanted")
