@@ -11,6 +11,7 @@ import zstandard
 
 from ingest import file_reading
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
+from ingest.fast import chunks
 from ingest.fast.slices import SliceReader
 from ingest.loading import ingest
 from ingest.log_store import LogStore
@@ -226,10 +227,12 @@ def test_dotted_paths_constants_and_packed_files_are_read_fast_to_the_same_table
     assert_same_store(slow, fast)
 
 
+@pytest.mark.parametrize("remembered", [3, 100_000])
 def test_a_log_of_many_slices_gives_the_same_tables_and_each_text_once(
-    tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
+    remembered: int, tmp_path: Path, app_mapping: MappingFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_reading, "SLICE_BYTES", 2000)
+    monkeypatch.setattr(chunks, "_MOST_PASSAGES", remembered)
     fast_blocks = watched_slices(monkeypatch)
     lines = [json.dumps(turn(number)).encode() for number in range(60)]
     lines[20:20] = odd_lines()
