@@ -54,7 +54,9 @@ class Block(NamedTuple):
     numbers: Ints
     """Which of the templates each span has; -1 for none."""
     resources: list[dict[str, Any] | None]
-    """What each resource says; None for one that is no JSON, as for all of a line in which a scope is none."""
+    """What each resource says; None for all of a line in which a resource or a scope is no JSON."""
+    resource_texts: list[bytes]
+    """The resources as they are written, nothing for one that is not there."""
 
     def array(self, found: Slices) -> Array:
         """Return texts as an Arrow array."""
@@ -98,9 +100,16 @@ class BlockReader:
         texts = Texts(content)
         numbers = np.empty(len(spans), np.int64)
         self._shapes.numbers(texts, spans, values, numbers)
-        resources = _resources(texts, _rows(found.resources, ENVELOPE_COLUMNS), _rows(found.scopes, ENVELOPE_COLUMNS))
+        envelopes = _rows(found.resources, ENVELOPE_COLUMNS)
+        resource_texts = _json_of(texts, envelopes)
+        read = list(map(_resource, resource_texts))
+        lines = envelopes[:, 0].tolist()
+        bad = _bad_lines(texts, _rows(found.scopes, ENVELOPE_COLUMNS))
+        bad.update(line for line, resource in zip(lines, read, strict=True) if resource is None)
+        resources = [None if line in bad else resource for line, resource in zip(lines, read, strict=True)]
         line_ends = np.frombuffer(found.line_ends, np.int64)
-        return Block(texts, np.frombuffer(content, np.uint8), line_ends, spans, values, numbers, resources)
+        data = np.frombuffer(content, np.uint8)
+        return Block(texts, data, line_ends, spans, values, numbers, resources, resource_texts)
 
 
 def _rows(numbers: bytes, columns: int) -> Ints:
@@ -114,14 +123,9 @@ def _is_unicode(content: bytes) -> bool:
         return False
 
 
-def _resources(texts: Texts, resources: Ints, scopes: Ints) -> list[dict[str, Any] | None]:
+def _bad_lines(texts: Texts, scopes: Ints) -> set[int]:
     listed = zip(scopes[:, 0].tolist(), _json_of(texts, scopes), strict=True)
-    bad = {line for line, text in listed if not _is_read(text)}
-    written = _json_of(texts, resources)
-    return [
-        _resource(text) if line not in bad else None
-        for line, text in zip(resources[:, 0].tolist(), written, strict=True)
-    ]
+    return {line for line, text in listed if not _is_read(text)}
 
 
 def _json_of(texts: Texts, rows: Ints) -> list[bytes]:

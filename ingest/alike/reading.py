@@ -8,6 +8,7 @@ import pyarrow as pa
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.alike.blocks import Block, BlockReader, Ints
 from ingest.alike.columns import UNREADABLE
+from ingest.alike.left import left_lines
 from ingest.alike.places import Memory, Place
 from ingest.alike.traces import AlikeTraces, traces_of
 from ingest.alike.turns import MadeBy, Turns, turns_of
@@ -30,11 +31,11 @@ class AlikeBlock(NamedTuple):
     texts: dict[str, str]
     """Passages by their hash, not redacted: those that were not met before."""
     lines: int
-    """How many lines were read."""
+    """How many lines were read to their end."""
     all_lines: int
     """How many ends of lines there are."""
     left: list[tuple[int, bytes]]
-    """The other lines that are not blank, with their numbers."""
+    """What is left of the other lines that are not blank, with their numbers."""
 
 
 class AlikeReader:
@@ -72,16 +73,16 @@ class AlikeReader:
             else:
                 odd[alike.spans[found.odd]] = True
                 turns.append((alike, found))
-        lines = block.spans[:, 0]
-        _spread(odd, lines, [alike.spans for alike in traces.alike])
+        is_bad = np.array([resource is None for resource in block.resources])[block.spans[:, 1]]
+        _spread(odd, [alike.spans for alike in traces.alike])
         kept = [result for alike, made in turns if (result := _kept(alike, made, odd)) is not None]
         if not kept:
             return None
-        taken = np.unique(lines[~odd])
-        left = _left(content, block.line_ends, taken)
+        left = left_lines(block, odd, is_bad)
         ends = len(block.line_ends) - (not content.endswith(b"\n"))
         made = joined([stored.made for stored in kept])
-        return AlikeBlock(made, _together(kept), self._memory.take_passages(), len(taken), ends, left)
+        lines = len(np.setdiff1d(block.spans[:, 0], block.spans[odd, 0]))
+        return AlikeBlock(made, _together(kept), self._memory.take_passages(), lines, ends, left)
 
     def _turns(self, block: Block, alike: AlikeTraces) -> Turns | None:
         spans = alike.spans
@@ -155,21 +156,7 @@ def _together(kept: list[_Kept]) -> pa.Table:
     return pa.Table.from_arrays([*columns, *packed_columns(texts)], schema=TRACE_SCHEMA)
 
 
-def _spread(odd: Ints, lines: Ints, traces: list[Ints]) -> None:
-    """Leave all lines of odd spans, and all spans of traces that are in such a line."""
-    while True:
-        before = int(odd.sum())
-        if not before:
-            return
-        odd |= np.isin(lines, lines[odd])
-        for spans in traces:
-            odd[spans[odd[spans].any(axis=1)]] = True
-        if int(odd.sum()) == before:
-            return
-
-
-def _left(content: bytes, ends: Ints, taken: Ints) -> list[tuple[int, bytes]]:
-    rest = np.setdiff1d(np.arange(len(ends)), taken)
-    starts = np.append(0, ends[:-1] + 1)
-    lines = ((int(at) + 1, content[starts[at] : ends[at]]) for at in rest)
-    return [(number, line) for number, line in lines if line and not line.isspace()]
+def _spread(odd: Ints, traces: list[Ints]) -> None:
+    """Leave all spans of a trace of which one is left."""
+    for spans in traces:
+        odd[spans[odd[spans].any(axis=1)]] = True

@@ -17,8 +17,9 @@ ctypedef const unsigned char *Mark
 cpdef enum:
     # A span: line, resource, first value, values; trace id in two numbers, span id, id of the parent, start, end; where
     # the texts of trace id, span id, parent, start, end and name stand (-1 for none), the length of the name (-1 for
-    # none), and whether it is escaped.
-    SPAN_COLUMNS = 18
+    # none), and whether it is escaped; where the span stands, and its length; whether it
+    # failed or lost attributes.
+    SPAN_COLUMNS = 21
     # A value: where its key stands, the length of that, where it stands itself, its length, and its kind.
     VALUE_COLUMNS = 5
     # A resource or a scope: line, where its JSON stands, and the length of that, 0 for none.
@@ -77,6 +78,8 @@ cdef class Shapes:
 
     cdef int64_t number_of(self, Texts texts, const int64_t[:, ::1] values, const int64_t[::1] span) except? -2:
         cdef Py_ssize_t row
+        if span[20]:
+            return -1
         key = self.key_of(texts, values)
         entry = self.known.get(key)
         if entry is None:

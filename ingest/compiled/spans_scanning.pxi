@@ -347,10 +347,13 @@ cdef class Scan:
         cdef int64_t *row = self.found_spans.row(SPAN_COLUMNS)
         cdef int seen = 0, name
         cdef int at
-        if row == NULL or not self.has(123):
+        if row == NULL:
             return False
         for at in range(SPAN_COLUMNS):
             row[at] = 0
+        row[18] = self.space() - self.start
+        if not self.has(123):
+            return False
         for at in range(12, 16):
             row[at] = -1
         row[0], row[2], row[16] = line, self.found_values.size // VALUE_COLUMNS, -1
@@ -364,7 +367,10 @@ cdef class Scan:
             if not self.has(44):
                 break
         row[3] = self.found_values.size // VALUE_COLUMNS - row[2]
-        return self.has(125) and seen & 15 == 15
+        if not self.has(125):
+            return False
+        row[19] = self.at - self.start - row[18]
+        return seen & 15 == 15
 
     cdef int field(self, int64_t *row) noexcept nogil:
         """Read the field that was just named; return its number, -1 when it is unusual."""
@@ -385,7 +391,7 @@ cdef class Scan:
         if self.named(b"kind", 4):
             return 7 if self.whole_number() or self.string() else -1
         if self.named(b"status", 6):
-            return 8 if self.status() else -1
+            return 8 if self.status(row + 20) else -1
         if self.named(b"flags", 5):
             return 9 if self.whole_number() else -1
         if self.named(b"traceState", 10):
@@ -395,7 +401,7 @@ cdef class Scan:
         if self.named(b"links", 5):
             return 12 if self.has(91) and self.has(93) else -1
         if self.named(b"droppedAttributesCount", 22):
-            return 13 if self.whole_number() and self.text[0] == 48 else -1
+            return 13 if self.whole_number() and self.note_loss(row + 20) else -1
         if self.named(b"droppedEventsCount", 18):
             return 14 if self.whole_number() else -1
         if self.named(b"droppedLinksCount", 17):
@@ -437,8 +443,12 @@ cdef class Scan:
         row[15], row[16], row[17] = self.text - self.start, self.length, self.escaped
         return True
 
-    cdef bint status(self) noexcept nogil:
-        """Pass over a status that is no failure."""
+    cdef bint note_loss(self, int64_t *is_odd) noexcept nogil:
+        is_odd[0] |= self.text[0] != 48
+        return True
+
+    cdef bint status(self, int64_t *is_odd) noexcept nogil:
+        """Pass over a status, and note when it may be that of a failure."""
         cdef bint has_code = False, has_message = False
         if not self.has(123):
             return False
@@ -449,7 +459,11 @@ cdef class Scan:
                 return False
             if self.named(b"code", 4) and not has_code:
                 has_code = True
-                if not self.whole_number() or self.length > 1 or self.text[0] > 49:
+                if self.whole_number():
+                    is_odd[0] |= self.length > 1 or self.text[0] > 49
+                elif self.string():
+                    is_odd[0] = 1
+                else:
                     return False
             elif self.named(b"message", 7) and not has_message:
                 has_message = True

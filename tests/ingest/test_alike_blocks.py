@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest import storing
+from ingest.adapters.otlp import OtlpAdapter
 from ingest.columnar import Tables
 from ingest.merging import merge
 from ingest.reading.blocks import LinePart
@@ -174,6 +175,38 @@ def test_a_log_of_another_convention_is_soon_not_looked_at(monkeypatch: pytest.M
     for _ in range(20):
         reader.read_lines(LinePart("log", "", 0, len(content), content, Layers(), has_prefixes=False, partitions={}))
     assert 0 < len(looked) < 10
+
+
+@pytest.mark.parametrize("part", ["resource", "scope"])
+def test_a_line_with_a_part_that_is_no_json_is_left_whole(part: str) -> None:
+    source = random.Random(9)  # noqa: S311 - made-up traces
+    one, two, three = (usual_trace(source, number, oddity=0.0) for number in range(3))
+    bad: Any = batch(*one, service__name="one")
+    bad["resourceSpans"] += batch(*two, service__name="two")["resourceSpans"]
+    bad["resourceSpans"][1][part if part == "resource" else "scopeSpans"] = "~"
+    line = json.dumps(bad).replace('"~"', "{1}" if part == "resource" else '[{"scope": {1}, "spans": []}]')
+    content = "\n".join([line, json.dumps(batch(*three, service__name="three"))]).encode()
+    found = read_block(content, alike=True)
+    assert found == read_block(content, alike=False)
+    assert len(found.interactions) == 1
+
+
+def test_of_a_line_only_the_traces_that_are_odd_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = random.Random(10)  # noqa: S311 - made-up traces
+    traces = [usual_trace(source, number, oddity=0.0) for number in range(8)]
+    traces[3][1] |= {"status": {"code": 2, "message": "timed out"}}
+    lines: list[bytes] = []
+    read_lines = OtlpAdapter.read_lines
+
+    def watched(adapter: OtlpAdapter, some: Any) -> Any:
+        lines.extend(some)
+        return read_lines(adapter, some)
+
+    monkeypatch.setattr(OtlpAdapter, "read_lines", watched)
+    content = b"\n".join(as_lines(traces, 24))
+    read_block(content, alike=True)
+    (left,) = lines
+    assert left.count(b'"traceId"') == left.count(traces[3][0]["traceId"].encode()) == 3
 
 
 FIELDS: tuple[dict[str, Any], ...] = (
