@@ -82,10 +82,12 @@ def cost_of(action: Callable[[], None]) -> Cost:
     watcher = threading.Thread(target=watch)
     watcher.start()
     before, started = process.cpu_times(), time.perf_counter()
-    action()
-    wall, after = time.perf_counter() - started, process.cpu_times()
-    done.set()
-    watcher.join()
+    try:
+        action()
+    finally:
+        wall, after = time.perf_counter() - started, process.cpu_times()
+        done.set()
+        watcher.join()
     return Cost(wall, after.user + after.system - before.user - before.system, peak[0] / 1e6)
 
 
