@@ -75,8 +75,11 @@ _LONGEST = 1000
 # Of a ring whose rows are known the sessions that hold others too: what stands between these was not yet seen.
 _OF_RING = """
 SELECT source, user_id, session_id, asked_at FROM interactions
-WHERE rowid IN (SELECT place FROM session_places WHERE ring = {ring})
-QUALIFY bool_or(number NOT IN (SELECT number FROM new_rows)) OVER (PARTITION BY source, session_id)
+WHERE rowid IN (SELECT place FROM session_places WHERE ring = {ring}) AND (source, session_id) IN (
+    SELECT source, session_id FROM interactions
+    WHERE rowid IN (SELECT place FROM session_places WHERE ring = {ring})
+        AND number NOT IN (SELECT number FROM new_rows)
+)
 """
 _SPAN = """
 SELECT make_timestamptz(min(bucket) * $window_us), make_timestamptz((max(bucket) + 1) * $window_us) FROM moments
