@@ -11,7 +11,7 @@ from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
 from ingest.replacing import delete_interactions
 from ingest.settings import PrivacySettings
-from ingest.span_staging import forget_traces, traces_before, traces_of_user
+from ingest.trace_forgetting import forget_traces, traces_before, traces_of_user
 
 
 class Forgotten(NamedTuple):

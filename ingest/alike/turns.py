@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from evalsets.chunks import canonical_chunk_id
 from ingest.alike.blocks import Array, Block, Ints, Slices
 from ingest.alike.columns import Column, Numbers, first_known, told
+from ingest.alike.hints import hinted
 from ingest.alike.places import Chunks, Place
 from ingest.alike.stored_spans import WrittenSpans, naming, written_spans
 from ingest.columnar import Tables, as_tables
@@ -115,7 +116,7 @@ def turns_of(block: Block, form: Form, places: Sequence[Place], made_by: MadeBy)
     alike = _Alike(block, form, places, made_by.users)
     spans = written_spans(block, places, alike.hashed, made_by.adapter)
     if not redactor.is_off:
-        alike.odd |= _hinted(alike, redactor)
+        alike.odd |= hinted(block, places, redactor)
     for users in _distinct(alike):
         alike.odd |= naming(block, spans, users.written)
     ids = places[0].ids("trace_id")
@@ -306,36 +307,3 @@ def _canonical(ids: Array) -> Array:
 
 def _constant(text: str, size: int) -> Array:
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([text], pa.string()))
-
-
-def _hinted(alike: _Alike, redactor: SpanRedactor) -> Ints:
-    """Return the traces with a text that needs a closer look."""
-    found = np.zeros(alike.size, bool)
-    seen: list[Slices] = []
-    for column in (column for place in alike.places for column in _loose(place)):
-        if any(alike.block.equal(known, column).all() for known in seen):
-            continue
-        seen.append(column)
-        found |= redactor.hints(alike.block.array(column)).to_numpy(zero_copy_only=False)
-    return found
-
-
-def _loose(place: Place) -> Iterable[Slices]:
-    """Yield what redaction has to look at: all but ids and counts, and of ids those like an address."""
-    for name in ("name", "question", "answer", "query", "model", "prompt_version"):
-        if (column := place.text(name)) is not None:
-            yield column.values
-    if place.metadata:
-        metadata = place.block.add([as_json(place.metadata).encode()])
-        yield metadata.take(np.zeros(place.size, np.int64))
-    ids = [] if (session := place.text("session_id")) is None else [session.values]
-    if (chunks := place.chunks) is not None:
-        ids += [
-            found.values.take(chunks.places_of(at))
-            for at in range(len(chunks.ranks))
-            for found in (chunks.ids, chunks.docs)
-        ]
-    for found in ids:
-        has_mark = pc.match_substring(place.block.array(found), "@").fill_null(fill_value=False)
-        if pc.any(has_mark).as_py():
-            yield Slices(found.starts, np.where(has_mark.to_numpy(zero_copy_only=False), found.lengths, -1))

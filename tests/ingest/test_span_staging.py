@@ -16,14 +16,12 @@ from ingest.span_staging import (
     FAMILY_SCHEMA,
     ArrivingTraces,
     Taken,
-    forget_traces,
     iter_waiting,
     store_traces,
     trace_row,
     trace_table,
-    traces_before,
-    traces_of_user,
 )
+from ingest.trace_forgetting import forget_traces, traces_before, traces_of_user
 from ingest.trace_rows import read_spans, together, trace_of, unpacked, written
 
 

@@ -13,12 +13,12 @@ from ingest.log_store import LogStore
 from ingest.span_staging import (
     TRACE_SCHEMA,
     ArrivingTraces,
-    forget_traces,
     iter_waiting,
     take_traces,
     trace_row,
     trace_table,
 )
+from ingest.trace_forgetting import forget_traces
 from ingest.trace_packs import dissolve_packs, loosened, packed_columns, split_at
 from ingest.trace_rows import read_spans, unpacked
 
