@@ -161,8 +161,11 @@ def content_of(part: LinePart) -> bytes:
         end = part.offset + part.length
         if start >= end:
             return b""
-        content = stream.read(end - start)
-        return content if content.endswith(b"\n") else content + stream.readline()
+        stream.seek(end - 1)  # the last line is read to its end; all at once, as adding to many bytes copies them
+        stream.readline()
+        end = stream.tell()
+        stream.seek(start)
+        return stream.read(end - start)
 
 
 def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:
