@@ -95,11 +95,11 @@ FORKED = """
 import os, sys
 from pathlib import Path
 import pandas
-from ingest import storing
+from ingest import reading_jobs, storing
 from ingest.adapters import iter_adapters
 from ingest.loading import ingest
 from ingest.log_store import LogStore
-storing.GROUP_BYTES = 30_000
+storing.GROUP_BYTES, reading_jobs._ALIKE_PART_BYTES = 30_000, 1 << 14
 list(iter_adapters())
 print("ready", flush=True)
 for line in sys.stdin:
