@@ -101,11 +101,11 @@ def test_raw_data_a_killed_ingest_left_behind_is_removed_by_the_next(tmp_path: P
 KILLED = """
 import sys
 from pathlib import Path
-from ingest import storing
+from ingest import file_reading, storing
 from ingest.adapters.mapping_file import load_mapping
 from ingest.loading import ingest
 from ingest.log_store import LogStore
-storing.GROUP_BYTES = 60_000
+storing.GROUP_BYTES, file_reading.SLICE_BYTES = 60_000, 1 << 19
 print("ready", flush=True)
 ingest([sys.argv[1]], store=LogStore(Path(sys.argv[2])), mapping=sys.argv[3], workers=1)
 """
@@ -125,8 +125,10 @@ def test_an_ingest_killed_twenty_times_leaves_a_store_that_completes_to_the_same
         (store.path.parent / "salt").write_text("ab" * 32, encoding="ascii")
     ingest([log], store=whole, mapping=mapping, workers=1)
     source = random.Random(5)  # noqa: S311 - when to kill
-    counts = [_killed(log, torn, mapping, source.uniform(0.02, 0.6)) for _ in range(20)]
+    delays = sorted(source.uniform(0.02, 0.6) for _ in range(20))
+    counts = [_killed(log, torn, mapping, delay) for delay in delays]
     assert counts == sorted(counts)
+    assert counts[-1] > 0, "no kill came late enough to leave a committed batch"
     ingest([log], store=torn, mapping=mapping, workers=1)
     assert tables(torn) == tables(whole)
 
