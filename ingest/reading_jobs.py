@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -31,8 +32,8 @@ if TYPE_CHECKING:  # a worker process that reads spans does without, which spare
     from ingest.alike.reading import AlikeBlock
 
 WORKERS = min(4, os.cpu_count() or 1)
-_ALIKE_PART_BYTES = 4 << 20
-"""How much of a file of spans is best read at a time: what it becomes should stay near the processor."""
+_ALIKE_PART_BYTES = 5 << 20
+"""How much of a file of spans is best read at a time: each costs some milliseconds, and larger ones more memory."""
 _MOST_REMEMBERED = 200_000
 """Hashes of texts that a reader remembers to have handed on."""
 
@@ -200,7 +201,8 @@ class RowReader:
     @staticmethod
     def as_block(rows: StagedRows) -> StagedBlock:
         """Return staged, redacted rows as tables with the rest of their account."""
-        tables = as_tables(rows)
+        is_empty = not (rows.size or rows.texts or rows.votes or rows.aliases)
+        tables = _nothing().tables if is_empty else as_tables(rows)
         rest = StagedRows(
             skips=rows.skips,
             rejects=rows.rejects,
@@ -213,7 +215,19 @@ class RowReader:
             lines=rows.lines,
             redactions=rows.redactions,
         )
-        return StagedBlock(tables, rest, trace_table([]))
+        return StagedBlock(tables, rest, _nothing().traces)
+
+
+class _Nothing(NamedTuple):
+    """What a block holds of which nothing is staged."""
+
+    tables: Tables
+    traces: pa.Table
+
+
+@cache
+def _nothing() -> _Nothing:
+    return _Nothing(as_tables(StagedRows()), trace_table([]))
 
 
 def _mapping_reader(mapping: "MappingFile | None", adapter: Adapter | None) -> "MappingReader | None":
