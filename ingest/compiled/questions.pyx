@@ -25,6 +25,7 @@ cdef enum:
     UNREAD = 8
     REPEATED = 16
 
+include "offsets.pxi"
 include "questions_words.pxi"
 include "questions_likeness.pxi"
 
@@ -65,7 +66,9 @@ def measure_pairs(
     cdef Patterns patterns
     if min(earlier_offsets.shape[0], later_offsets.shape[0], word_sets.shape[0] + 1, features.shape[0] + 1) <= pairs:
         raise ValueError("the columns are of different lengths.")
-    if features.shape[1] != FEATURES or not (in_bounds(earlier_offsets, earlier) and in_bounds(later_offsets, later)):
+    if features.shape[1] != FEATURES or not (
+        in_bounds(earlier_offsets, earlier.shape[0]) and in_bounds(later_offsets, later.shape[0])
+    ):
         raise ValueError("a column is not what it says.")
     memset(&patterns, 0, sizeof(patterns))
     first.question, second.question = &questions[0], &questions[1]
@@ -88,17 +91,6 @@ def measure_pairs(
             if verdicts[pair] & TO_WEIGH:
                 weighed += 1
     return weighed
-
-
-cdef bint in_bounds(const int32_t[::1] offsets, const uint8_t[::1] text) noexcept nogil:
-    """Tell whether the offsets rise and stay within the text."""
-    cdef Py_ssize_t place
-    if offsets[0] < 0 or offsets[offsets.shape[0] - 1] > text.shape[0]:
-        return False
-    for place in range(1, offsets.shape[0]):
-        if offsets[place] < offsets[place - 1]:
-            return False
-    return True
 
 
 cdef void take(Side* side, const uint8_t* text, int size, const Known* known) noexcept nogil:

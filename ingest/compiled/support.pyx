@@ -85,6 +85,7 @@ cdef inline int find(const Words* words, uint64_t key) noexcept nogil:
     return -1
 
 
+include "offsets.pxi"
 include "support_reading.pxi"
 
 
@@ -260,14 +261,3 @@ cdef void count(
         found[row] += is_found
         if answer.starts[word] >= 0 and not is_found and not figures[row, 1]:
             figures[row, 0], figures[row, 1] = <int32_t>answer.starts[word], answer.sizes[word]
-
-
-cdef bint in_bounds(const int32_t[::1] offsets, Py_ssize_t size) noexcept nogil:
-    """Tell whether the offsets rise and stay within what they cut."""
-    cdef Py_ssize_t place
-    if offsets.shape[0] == 0 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > size:
-        return False
-    for place in range(1, offsets.shape[0]):
-        if offsets[place] < offsets[place - 1]:
-            return False
-    return True
