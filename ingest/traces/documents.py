@@ -9,6 +9,7 @@ from evalsets.chunks import canonical_chunk_id, chunk_text_hash
 from ingest.interaction import RetrievedChunk
 from ingest.traces.numbers import decimal
 from ingest.traces.texts import parsed, said
+from ingest.traces.tool_results import plain_result
 
 _LISTS = (
     *("documents", "docs", "source_documents", "retrieved_documents", "results", "retrieval_results", "matches"),
@@ -42,7 +43,8 @@ _DOC_ID_KEYS = (
 _SCORE_KEYS = ("score", "similarity", "relevance_score", "rerank_score", "similarity_score", "_score", "distance")
 _METADATA_KEYS = ("metadata", "meta", "payload", "_source", "fields", "extra_info")
 _RETRIEVER_NAME = re.compile(
-    r"retriev|vector.?(store|db|search)|search|look.?up|knowledge|fetch.?(docs|documents|context|passages)",
+    r"retriev|vector.?(store|db|search)|search|look.?up|knowledge|relevant"
+    r"|(?:fetch|get|find|load|query).?(docs|documents|contexts?|passages|chunks|information)",
     re.IGNORECASE,
 )
 _NODE_REPR = re.compile(r"id_='?([^,')]+)'?.*?score=([-+.\deE]+|None)")
@@ -103,7 +105,7 @@ def returned_chunks(output: Any) -> list[RetrievedChunk]:
 
 def chunks_of_tool(name: str, output: Any) -> list[RetrievedChunk]:
     """Return the passages in the output of a step called like a retriever, though it does not say it is one."""
-    return chunks_in(output) if _RETRIEVER_NAME.search(name) else []
+    return chunks_in(plain_result(output)) if _RETRIEVER_NAME.search(name) else []
 
 
 def passages_in(value: Any, depth: int = 0) -> list[Passage]:
@@ -162,11 +164,17 @@ def _passage_of_object(item: dict[str, Any]) -> Passage | None:
             if inner is not None:
                 return inner if score is None else inner._replace(score=score)
     metadata = _metadata_of(item)
-    text = _first_text(item, _TEXT_KEYS) or _first_text(metadata, _TEXT_KEYS)
+    text = _first_text(item, _TEXT_KEYS) or _first_text(metadata, _TEXT_KEYS) or _scored_text(item)
     chunk_id = _first_id(item, _CHUNK_ID_KEYS)
     if text is None and chunk_id is None and not _first_id(metadata, _METADATA_ID_KEYS):
         return None
     return Passage(chunk_id, text, _first_id(item, _DOC_ID_KEYS), _first_number(item, _SCORE_KEYS), metadata)
+
+
+def _scored_text(item: dict[str, Any]) -> str | None:
+    """Return the one text beside a score, whatever it is called."""
+    rest = [value for key, value in item.items() if key not in _SCORE_KEYS]
+    return said(rest[0]) if len(rest) == 1 and _first_number(item, _SCORE_KEYS) is not None else None
 
 
 def _metadata_of(item: dict[str, Any]) -> dict[str, Any]:

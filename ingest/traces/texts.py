@@ -178,6 +178,8 @@ def _answer_of_object(value: dict[str, Any], depth: int) -> str | None:
         return content_of(value) if role in _ASSISTANT_ROLES else None
     if value.get("type") in _SILENT_PARTS:
         return None
+    if "json_dict" in value and (text := said(value.get("raw"))):
+        return text  # what a crew or a task of CrewAI returns, its messages beside it
     for key in _ANSWER_KEYS:
         if key in value and (text := _answer(value[key], depth + 1)):
             return text

@@ -108,6 +108,14 @@ def test_a_question_in_braces_that_is_no_json_stays_as_it_is() -> None:
         "StopEvent(result='Under Billing.')",
         "StopEvent(result={'answer': 'Under Billing.', 'sources': ['kb-1']})",
         ["Under ", "Billing."],
+        {
+            "raw": "Under Billing.",
+            "pydantic": None,
+            "json_dict": None,
+            "tasks_output": [
+                {"raw": "Under Billing.", "messages": [{"role": "assistant", "content": "Thought: look"}]}
+            ],
+        },
     ],
 )
 def test_the_last_assistant_text_is_found_in_every_shape(logged: object) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ingest.interaction import FeedbackEvent
-from ingest.traces.dialects import genai, langfuse_sdk, openinference, traceloop
+from ingest.traces.dialects import genai, langfuse_sdk, openinference, traceloop, vercel_ai
 from ingest.traces.dialects.openinference_votes import annotations
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
 from ingest.traces.errors import error_line
@@ -18,6 +18,7 @@ _DIALECTS: tuple[tuple[frozenset[str], Callable[[RawSpan], DialectFacts | None]]
     ),
     (frozenset({"langfuse"}), langfuse_sdk.read),
     (frozenset({"traceloop"}), traceloop.read),
+    (frozenset({"ai"}), vercel_ai.read),
     (frozenset({"gen_ai", "llm"}), genai.read),
 )
 """The first part of the attribute names of each dialect, and its reader."""

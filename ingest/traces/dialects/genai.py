@@ -61,10 +61,16 @@ def read(span: RawSpan) -> DialectFacts | None:
         facts.chunks = chunks_in(attributes.get("gen_ai.retrieval.documents"))
     if kind == "tool":
         called = name_in(attributes, ("gen_ai.tool.name",)) or span.name
-        facts.chunks = facts.chunks or chunks_of_tool(called, first_of(attributes, *_TOOL_RESULTS))
+        facts.chunks = facts.chunks or chunks_of_tool(called, _result_of_tool(span))
         facts.query = facts.query or question_in(first_of(attributes, *_TOOL_ARGUMENTS))
     facts.is_silent = kind in {"llm", "agent", "chain"} and facts.question is None and facts.answer is None
     return DialectFacts(facts, name_in(attributes, _USER_KEYS))
+
+
+def _result_of_tool(span: RawSpan) -> Any:
+    """Return what a tool gave back; Strands Agents writes it as the message that the tool chose."""
+    chosen = next((event.get("message") for name, event in span.events if name == "gen_ai.choice"), None)
+    return first_of(span.attributes, *_TOOL_RESULTS) or chosen
 
 
 def _kind_of(attributes: dict[str, Any]) -> str:
