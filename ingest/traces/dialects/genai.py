@@ -10,7 +10,7 @@ from ingest.traces.errors import error_line
 from ingest.traces.facts import SpanFacts
 from ingest.traces.identity import TRACE_SOURCE, moment_of
 from ingest.traces.numbers import decimal, whole
-from ingest.traces.texts import answer_in, question_in, said
+from ingest.traces.texts import answer_in, parsed, question_in, said
 from ingest.traces.votes import scorer_kind, vote_value
 
 _KIND_OF_OPERATION = {
@@ -127,7 +127,7 @@ def _last_completion(attributes: dict[str, Any]) -> str | None:
 
 
 def _is_cut(attributes: dict[str, Any]) -> bool:
-    reasons = attributes.get("gen_ai.response.finish_reasons")
+    reasons = parsed(attributes.get("gen_ai.response.finish_reasons"))
     stated = reasons if isinstance(reasons, list) else [reasons]
     return bool(stated) and any(isinstance(reason, str) and reason.lower() in _CUT_REASONS for reason in stated)
 

@@ -1,4 +1,4 @@
-"""What tools gave back, in the wrappings of protocols."""
+"""GenAI spans of frameworks, and what their tools gave back in the wrappings of protocols."""
 
 import json
 from typing import Any
@@ -73,3 +73,15 @@ def test_the_message_that_a_tool_chose_is_its_result() -> None:
         gen_ai__output__messages=json.dumps([{"role": "assistant", "content": "there"}]),
     )
     assert [chunk.chunk_id for chunk in read_values(ADAPTER, [batch(agent, tool)]).only.retrieved] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize("reasons", ["cancelled", ["cancelled"], '["cancelled"]'])
+def test_a_model_that_was_stopped_cut_its_answer_however_the_reasons_are_spelled(reasons: Any) -> None:
+    agent = span(
+        "1",
+        gen_ai__operation__name="chat",
+        gen_ai__input__messages=json.dumps([{"role": "user", "content": "where is it?"}]),
+        gen_ai__output__messages=json.dumps([{"role": "assistant", "content": "the"}]),
+        gen_ai__response__finish_reasons=reasons,
+    )
+    assert read_values(ADAPTER, [batch(agent)]).only.stream_cut
