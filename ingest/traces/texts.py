@@ -131,9 +131,10 @@ def _question_of_object(value: dict[str, Any], depth: int) -> str | None:
 def _question_of_list(value: list[Any], depth: int) -> str | None:
     messages = list(messages_in(value))
     if messages:
-        return _last(_question_of_object(message, depth + 1) for message in messages)
+        return _first(_question_of_object(message, depth + 1) for message in reversed(messages))
     if all(isinstance(inner, str) and inner.startswith(PRINTED_STARTS) for inner in value):
-        return _last(_question(inner, depth + 1) for inner in value)  # printed messages, of which the user's comes last
+        # Printed messages, of which the user's comes last.
+        return _first(_question(inner, depth + 1) for inner in reversed(value))
     return _first(_question(inner, depth + 1) for inner in value)
 
 
@@ -190,7 +191,7 @@ def _answer_of_object(value: dict[str, Any], depth: int) -> str | None:
 def _answer_of_list(value: list[Any], depth: int) -> str | None:
     messages = list(messages_in(value))
     if messages:
-        return _last(content_of(message) for message in messages if role_of(message) in _ASSISTANT_ROLES)
+        return _first(content_of(message) for message in reversed(messages) if role_of(message) in _ASSISTANT_ROLES)
     if value and all(isinstance(inner, str) for inner in value):
         return said("".join(_unwrapped(part) for part in value))
     if value and all(isinstance(inner, dict) and _is_text_part(inner) for inner in value):
@@ -269,7 +270,3 @@ def _containers(value: dict[str, Any]) -> Iterator[Any]:
 
 def _first(texts: Iterable[str | None]) -> str | None:
     return next((text for text in texts if text), None)
-
-
-def _last(texts: Iterable[str | None]) -> str | None:
-    return _first(reversed(list(texts)))
