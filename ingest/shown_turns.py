@@ -6,13 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import duckdb
-from pydantic import TypeAdapter
 
-from ingest.candidates import CandidateTurn
+from ingest.candidates import CandidateChunk, CandidateTurn
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import stage_sql
 
-_TURNS = TypeAdapter(list[CandidateTurn])
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WHOLE_LOG = "interactions"
 
@@ -80,11 +78,11 @@ INSERT INTO mined_passages
 SELECT number, rank, passage, CASE WHEN isfinite(score) THEN score END
 FROM retrieved_passages WHERE number IN (SELECT line FROM new_turns)
 """
-_FIELDS = (
-    *("interaction_id", "question", "answer", "feedback", "feedback_comment", "model", "prompt_version"),
-    *("latency_ms", "cost", "error", "stream_cut"),
-)
-_TURNS_KEPT = f"SELECT line, coalesce(user_id, ''), asked_us, {', '.join(_FIELDS)} FROM mined_turns"  # noqa: S608 - our own column names
+_TURNS_KEPT = """
+SELECT line, coalesce(user_id, ''), asked_us, interaction_id, question, answer, feedback, feedback_comment, model,
+    prompt_version, latency_ms, cost, error, stream_cut
+FROM mined_turns
+"""
 # A chunk without a text of its own is shown as it stands in the corpus.
 _PASSAGES = """
 SELECT p.passage, p.chunk_id, coalesce(p.doc_id, ''), coalesce(t.text, c.text, '')
@@ -129,26 +127,43 @@ def _shown(connection: duckdb.DuckDBPyConnection) -> dict[int, Shown]:
     """Put together what is kept; a turn that is shown with several interactions is one object."""
     retrieved = _retrieved(connection)
     users: dict[int, str] = {}
-    given: list[dict[str, Any]] = []
-    for line, user_id, asked_us, *values in connection.execute(_TURNS_KEPT).fetchall():
+    turns: dict[int, CandidateTurn] = {}
+    for line, user_id, *values in connection.execute(_TURNS_KEPT).fetchall():
         users[line] = user_id
-        asked_at = None if asked_us is None else _EPOCH + timedelta(microseconds=asked_us)
-        given.append({**dict(zip(_FIELDS, values, strict=True)), "asked_at": asked_at, "retrieved": retrieved[line]})
-    turns = dict(zip(users, _TURNS.validate_python(given), strict=True))
+        turns[line] = _turn(tuple(retrieved[line]), *values)
     around: dict[int, list[CandidateTurn]] = defaultdict(list)
     for line, turn in connection.execute("SELECT line, turn FROM mined_shown ORDER BY line, place").fetchall():
         around[line].append(turns[turn])
     return {line: Shown(users[line], tuple(some)) for line, some in around.items()}
 
 
-def _retrieved(connection: duckdb.DuckDBPyConnection) -> dict[int, list[dict[str, Any]]]:
+def _turn(retrieved: tuple[CandidateChunk, ...], asked_us: int | None, *values: Any) -> CandidateTurn:
+    interaction_id, question, answer, feedback, comment, model, prompt_version, latency_ms, cost, error, is_cut = values
+    return CandidateTurn(
+        interaction_id=interaction_id,
+        asked_at=None if asked_us is None else _EPOCH + timedelta(microseconds=asked_us),
+        question=question,
+        answer=answer,
+        retrieved=retrieved,
+        feedback=feedback,
+        feedback_comment=comment,
+        model=model,
+        prompt_version=prompt_version,
+        latency_ms=latency_ms,
+        cost=cost,
+        error=error,
+        stream_cut=is_cut,
+    )
+
+
+def _retrieved(connection: duckdb.DuckDBPyConnection) -> dict[int, list[CandidateChunk]]:
     """Return by line what each kept turn retrieved, in the order of the ranks."""
     passages = {passage: chunk for passage, *chunk in connection.execute(_PASSAGES).fetchall()}
-    retrieved: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    retrieved: dict[int, list[CandidateChunk]] = defaultdict(list)
     kept = connection.execute("SELECT line, rank, passage, score FROM mined_passages ORDER BY line, rank").fetchall()
     for line, rank, passage, score in kept:
         chunk_id, doc_id, text = passages[passage]
-        retrieved[line].append({"chunk_id": chunk_id, "doc_id": doc_id, "text": text, "score": score, "rank": rank})
+        retrieved[line].append(CandidateChunk(chunk_id, doc_id, text, score, rank))
     return retrieved
 
 

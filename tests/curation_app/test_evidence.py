@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ TURN = CandidateTurn(
     answer="Refunds are granted within 14 days.",
     retrieved=(CandidateChunk(chunk_id="kb-1", text="Refunds for annual plans take 30 days."),),
 )
-DECLINED = TURN.model_copy(update={"answer": "I'm sorry, I don't have information about that."})
+DECLINED = replace(TURN, answer="I'm sorry, I don't have information about that.")
 
 
 @pytest.fixture(scope="module")
@@ -96,5 +97,5 @@ def test_a_label_that_fits_the_log_is_not_questioned() -> None:
 
 def test_only_sentences_that_stand_in_no_retrieved_chunk_are_marked() -> None:
     answer = "Refunds for annual plans take 30 days. Refunds for annual plans take 14 days. You get a coupon."
-    turn = TURN.model_copy(update={"answer": answer})
+    turn = replace(TURN, answer=answer)
     assert unsupported_sentences(turn) == ("Refunds for annual plans take 14 days.", "You get a coupon.")

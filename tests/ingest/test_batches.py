@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -148,7 +149,7 @@ def test_declined_without_a_strong_passage_suggests_out_of_scope() -> None:
 
 def asked(question: str, *had: str, signal: str = "declined", kind: str = "", before: str = "") -> Candidate:
     made = candidate(1, question, signal=signal)
-    turn = made.turns[0].model_copy(update={"retrieved": tuple(CandidateChunk(chunk_id=each) for each in had)})
+    turn = replace(made.turns[0], retrieved=tuple(CandidateChunk(chunk_id=each) for each in had))
     earlier = (CandidateTurn(interaction_id="log:0", question=before, answer="Yes."),) if before else ()
     hits = tuple(hit.model_copy(update={"kind": kind}) for hit in made.signals)
     return made.model_copy(update={"turns": (*earlier, turn), "signals": hits})
