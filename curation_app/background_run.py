@@ -11,8 +11,8 @@ from typing import Any
 from curation_app.service.holding_out import LookRequest, RunSplit, carry_out_split
 from curation_app.service.running import RunRequest
 from evalsets.errors import ErrataError
-from evalsets.run_settings import RunSettings
-from evalsets.runner import Progress
+from evalsets.running.runner import Progress
+from evalsets.running.settings import RunSettings
 
 HEARTBEAT_S = 0.5
 

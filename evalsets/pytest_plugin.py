@@ -88,7 +88,7 @@ class EvalSetCollector(pytest.Collector):
     def _run(self, ids: set[str]) -> "dict[str, ItemResult]":
         from evalsets.judges.base import FactsJudge
         from evalsets.pipelines.loading import pipeline_for
-        from evalsets.runner import RunSettings, run
+        from evalsets.running.runner import RunSettings, run
 
         option = self.config.getoption
         chosen = self.eval_set.changed(

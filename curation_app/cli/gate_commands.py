@@ -10,7 +10,7 @@ from evalsets.errors import BadInputError
 
 if TYPE_CHECKING:
     from evalsets.comparison import Comparison
-    from evalsets.gate import Tolerances
+    from evalsets.gating.gate import Tolerances
     from evalsets.settings import GateSettings
 
 app = typer.Typer()
@@ -54,8 +54,8 @@ def gate(
 
     from curation_app.service.gating import baseline_of, gate_settings
     from curation_app.service.judging import with_judge_checked
-    from evalsets.gate import evaluate
-    from evalsets.gate_formats import render_gate
+    from evalsets.gating.formats import render_gate
+    from evalsets.gating.gate import evaluate
     from evalsets.json_files import read_json
 
     settings = gate_settings(workspace)
@@ -113,7 +113,7 @@ def set_baseline(
 ) -> None:
     """Make a report the baseline of its set, and record who moved it and why."""
     from curation_app.service.gating import baseline_folder
-    from evalsets import baseline
+    from evalsets.gating import baseline
     from evalsets.report import Report
 
     loaded = Report.load(report)
@@ -134,7 +134,7 @@ def baseline_history(
 ) -> None:
     """List the moves of a baseline: when, who, why, and the accuracy before and after."""
     from curation_app.service.gating import baseline_folder
-    from evalsets.baseline import history
+    from evalsets.gating.baseline import history
 
     moves = history(folder or baseline_folder(name, workspace))
     if as_json:
@@ -161,7 +161,7 @@ def _rendered(comparison: "Comparison", form: str, *, answers: bool) -> str:
 def _tolerances(
     settings: "GateSettings", tolerance: float | None, metrics: list[str], modes: list[str], floors: list[str]
 ) -> "Tolerances":
-    from evalsets.gate import Tolerances
+    from evalsets.gating.gate import Tolerances
 
     general = settings.metric_tolerance if tolerance is None else tolerance
     return Tolerances(

@@ -32,7 +32,7 @@ def holdout(
     from curation_app.service.running import RunRequest
     from curation_app.service.set_places import person
     from evalsets.holdout_ledger import judged_gap
-    from evalsets.run_settings import RunSettings
+    from evalsets.running.settings import RunSettings
 
     if ledger:
         looks = ledger_of(set_ref, workspace)

@@ -75,7 +75,7 @@ def run(
     from curation_app.service.set_places import person
     from evalsets.metrics.registry import metrics_named
     from evalsets.report_formats import format_of
-    from evalsets.run_settings import RunSettings
+    from evalsets.running.settings import RunSettings
 
     if split not in list(RunSplit):
         raise BadInputError(f"--split {split!r}: the splits are {', '.join(RunSplit)}")
@@ -136,9 +136,9 @@ def report(
     out: Path | None = typer.Option(None, "--out", "-o", help="File to write; default: stdout."),
 ) -> None:
     """Render a report again, in any format; the clock's readings beside it are used when they are there."""
-    from evalsets.clock import load_clock
     from evalsets.report import Report
     from evalsets.report_formats import FORMATS, format_of, render
+    from evalsets.running.clock import load_clock
 
     chosen = form or (format_of(out) if out else "text")
     if chosen not in FORMATS:
@@ -172,7 +172,7 @@ def sweep(
     from curation_app.service.running import RunRequest
     from curation_app.service.sweeping import SweepRequest, carry_out_sweep
     from evalsets.report_formats.sweep_table import render_sweep_markdown, render_sweep_text
-    from evalsets.run_settings import RunSettings
+    from evalsets.running.settings import RunSettings
     from evalsets.sweep import parse_grid
 
     if form not in {"text", "markdown"}:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evalsets.runner import Observer, Progress
+from evalsets.running.runner import Observer, Progress
 
 if TYPE_CHECKING:
     from rich.console import Console

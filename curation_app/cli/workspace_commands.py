@@ -76,7 +76,7 @@ def demo(
 
 def _go_around(folder: Path, *, as_json: bool) -> None:
     from curation_app.service.demonstrating import run_demo
-    from evalsets.gate_formats import render_gate
+    from evalsets.gating.formats import render_gate
 
     result = run_demo(folder, say)
     if as_json:

@@ -9,9 +9,9 @@ from curation_app.components.figures import amount, percent, seconds, title_of
 from curation_app.components.page_text import markdown_text, marked_html, safe_html, visible
 from curation_app.service.evidence import MODE_MEANINGS, MODE_WORDS
 from curation_app.service.item_reading import ChunkReading, ItemReading
-from evalsets.clock import CallClock
 from evalsets.judges.verdict import Verdict
 from evalsets.report import ItemResult
+from evalsets.running.clock import CallClock
 from evalsets.words import content_words
 
 

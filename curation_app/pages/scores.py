@@ -13,10 +13,10 @@ from curation_app.components.run_panel import show_looks, show_opening, show_run
 from curation_app.service.item_lists import ItemAddress, address_of
 from curation_app.service.run_history import StoredRun, baseline_summary, load_report, stored_runs
 from curation_app.workspace import Workspace, app_workspace
-from evalsets.clock import load_clock
 from evalsets.errors import ErrataError
 from evalsets.report import Report
 from evalsets.report_formats import render
+from evalsets.running.clock import load_clock
 
 _SUFFIXES = {"text": "txt", "markdown": "md", "html": "html", "junit": "xml", "json": "json"}
 

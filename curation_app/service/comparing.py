@@ -4,8 +4,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from curation_app.service.run_history import StoredRun, load_report
-from evalsets.baseline import BASELINE_NAME
 from evalsets.comparison import Change, Comparison, compare
+from evalsets.gating.baseline import BASELINE_NAME
 from evalsets.sweep import PLAN_NAME, Sweep, load_sweep
 
 WORSE, BETTER = "worse", "better"

@@ -18,8 +18,8 @@ from curation_app.service.running import RunRequest, carry_out
 from curation_app.service.set_places import set_folder
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import Workspace
-from evalsets.baseline import set_baseline
-from evalsets.gate import GateResult, evaluate
+from evalsets.gating.baseline import set_baseline
+from evalsets.gating.gate import GateResult, evaluate
 from evalsets.items import Author, AuthorKind, GoldChunk, Mode
 from evalsets.report import Report
 from ingest.candidates import Candidate

@@ -7,8 +7,8 @@ from typing import Any
 from curation_app.service.running import workspace_or_none
 from curation_app.service.set_places import set_name
 from curation_app.workspace import Settings, find_workspace
-from evalsets.baseline import BASELINE_NAME
 from evalsets.errors import BadInputError
+from evalsets.gating.baseline import BASELINE_NAME
 from evalsets.settings import GateSettings
 
 

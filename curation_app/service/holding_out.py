@@ -19,7 +19,7 @@ from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
 from evalsets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
 from evalsets.report import Report
-from evalsets.runner import Observer, run
+from evalsets.running.runner import Observer, run
 from evalsets.set_folder import SetFolder
 
 

@@ -8,12 +8,12 @@ from curation_app.service.run_history import StoredRun, load_report
 from curation_app.service.set_places import chunks_by_id
 from curation_app.service.set_references import resolve
 from curation_app.workspace import Workspace
-from evalsets.clock import CallClock, load_clock
 from evalsets.errors import ErrataError
 from evalsets.items import Item
 from evalsets.judges.verdict import Verdict
 from evalsets.metrics.facts import missing_facts
 from evalsets.report import ItemResult, Report
+from evalsets.running.clock import CallClock, load_clock
 from evalsets.words import content_words
 from ingest.candidates import CandidateChunk, CandidateTurn
 

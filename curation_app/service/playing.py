@@ -8,7 +8,6 @@ from typing import NamedTuple
 from curation_app.service.set_places import whole_corpus
 from curation_app.service.set_references import resolve
 from curation_app.workspace import Workspace
-from evalsets.call_values import case_of
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError
 from evalsets.items import Item, Mode, Source
@@ -19,6 +18,7 @@ from evalsets.metrics.registry import metric_named
 from evalsets.metrics.retrieval import hit, precision
 from evalsets.metrics.scorecard import EveryQuestionBars, EveryQuestionResult, QuestionScores, every_question
 from evalsets.pipelines.keyword import KeywordPipeline
+from evalsets.running.call_values import case_of
 
 _JUDGE = FactsJudge()
 _FACTS = metric_named("facts_present")

@@ -12,8 +12,8 @@ import orjson
 
 from curation_app.service.run_summaries import SUMMARY_SUFFIX, RunSummary, summary_at, summary_of
 from curation_app.workspace import Workspace
-from evalsets.baseline import BASELINE_NAME
 from evalsets.errors import BadInputError, ErrataError
+from evalsets.gating.baseline import BASELINE_NAME
 from evalsets.report import Report
 
 _BESIDE = (SUMMARY_SUFFIX, ".clock.json", ".run.json", ".progress.json")

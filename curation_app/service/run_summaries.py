@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evalsets.clock import load_clock
 from evalsets.report import ModeFigures, Report, ScorecardLine
+from evalsets.running.clock import load_clock
 from evalsets.statistics import wilson_interval
 
 SUMMARY_SUFFIX = ".summary.json"

@@ -9,8 +9,6 @@ from curation_app.service.run_summaries import keep_summary
 from curation_app.service.set_references import ResolvedSet, resolve
 from curation_app.workspace import Settings, Workspace, find_workspace
 from evalsets.chunks import Chunk
-from evalsets.clock import Clock, clock_path
-from evalsets.clock_reading import read_clock
 from evalsets.corpus_file import read_corpus
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
@@ -19,8 +17,10 @@ from evalsets.judges.making import make_judge
 from evalsets.pipelines.base import Pipeline
 from evalsets.pipelines.loading import Surroundings, build_pipeline, pipeline_for
 from evalsets.report import Report, journal_path
-from evalsets.run_settings import RunSettings
-from evalsets.runner import CorpusState, Observer, run
+from evalsets.running.clock import Clock, clock_path
+from evalsets.running.clock_reading import read_clock
+from evalsets.running.runner import CorpusState, Observer, run
+from evalsets.running.settings import RunSettings
 
 
 class RunRequest(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
-from evalsets.run_settings import RunSettings
+from evalsets.running.settings import RunSettings
 
 SILENT_AFTER_S = 20.0
 """A run that has said nothing for so long has ended without a word (killed, or the machine went down)."""

@@ -17,7 +17,7 @@ from evalsets.errors import BadInputError
 from evalsets.pipelines.base import Pipeline
 from evalsets.pipelines.loading import build_pipeline
 from evalsets.report import Report
-from evalsets.runner import Observer
+from evalsets.running.runner import Observer
 from evalsets.sweep import Sweep, points, run_sweep
 
 _BUILT_IN = {"keyword": {"kind": "keyword"}, "logged": {"kind": "logged"}}

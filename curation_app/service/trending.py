@@ -8,7 +8,7 @@ from typing import NamedTuple
 from curation_app.service.run_history import stored_runs
 from curation_app.service.run_summaries import HEADLINE_FIGURES, Measured, RunSummary
 from curation_app.workspace import Workspace
-from evalsets.baseline import history
+from evalsets.gating.baseline import history
 from evalsets.statistics import monotone_trend
 
 SHOWN_RUNS = 300

@@ -10,8 +10,8 @@ from evalsets.corpus_file import read_corpus
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.keyword import KeywordPipeline
 from evalsets.report import Report
-from evalsets.run_settings import RunSettings
-from evalsets.runner import run
+from evalsets.running.runner import run
+from evalsets.running.settings import RunSettings
 from evalsets.set_file import load
 
 FOLDER = Path(__file__).parent

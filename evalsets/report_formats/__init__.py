@@ -4,9 +4,9 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from evalsets.clock import Clock
 from evalsets.errors import BadInputError
 from evalsets.report import Report
+from evalsets.running.clock import Clock
 
 _RENDERERS = {"text": "text", "markdown": "markdown", "html": "html", "junit": "junit"}
 FORMATS = (*_RENDERERS, "json")

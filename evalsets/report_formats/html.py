@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
-from evalsets.clock import Clock
 from evalsets.report import Figure, ItemResult, Report
 from evalsets.report_formats.text import amount, differs, share, steadiness_words
+from evalsets.running.clock import Clock
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 

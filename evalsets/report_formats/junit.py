@@ -3,8 +3,8 @@
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from evalsets.clock import Clock
 from evalsets.report import ItemResult, Report
+from evalsets.running.clock import Clock
 
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

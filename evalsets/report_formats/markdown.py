@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from evalsets.clock import Clock
 from evalsets.report import Figure, ItemResult, Report
 from evalsets.report_formats.cells import cell, one_line
 from evalsets.report_formats.text import amount, counted, differs, share, steadiness_words
+from evalsets.running.clock import Clock
 
 _SHOWN_ITEMS = 50
 

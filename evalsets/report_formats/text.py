@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from evalsets.clock import Clock
 from evalsets.report import Figure, ItemResult, ProductionEstimate, Report, ScorecardResult, Steadiness
+from evalsets.running.clock import Clock
 
 _HALVES = (("retrieval", "Retrieval"), ("generation", "Generation"), ("safety", "Safety"), ("cost", "Cost"))
 

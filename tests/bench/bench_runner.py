@@ -59,8 +59,8 @@ def _print_starts() -> None:
     """Print what an import costs beyond an empty interpreter, the best of five; goals 0.25 s and 0.2 s."""
     empty = _start_s("pass")
     for name, code in [
-        ("import evalsets.gate", "import evalsets.gate"),
-        ("import evalsets.runner", "import evalsets.runner"),
+        ("import evalsets.gating.gate", "import evalsets.gating.gate"),
+        ("import evalsets.running.runner", "import evalsets.running.runner"),
         (
             "errata --version",
             "import sys; sys.argv = ['errata', '--version']\nfrom curation_app.cli import main\nmain()",
@@ -88,13 +88,13 @@ def _in_process(style: str, concurrency: int, items: int, step_s: float) -> dict
 def _measure(options: argparse.Namespace) -> dict[str, float]:
     if options.case.startswith("plain-"):
         return _measured_plain(options)
-    from evalsets import runner
     from evalsets.eval_set import EvalSet
     from evalsets.items import Item, Mode, Source
     from evalsets.judges.verdict import Verdict
     from evalsets.pipelines.python_object import PythonPipeline
-    from evalsets.report_building import build_report
-    from evalsets.run_settings import RunSettings
+    from evalsets.running import runner
+    from evalsets.running.report_building import build_report
+    from evalsets.running.settings import RunSettings
 
     def item(number: int) -> Item:
         return Item(

@@ -6,7 +6,7 @@ from curation_app.cli.entry import run as run_command
 from evalsets.embedding import MINILM, has_minilm, load_embedder, passage_similarity
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.python_object import PythonPipeline
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from tests.evalsets.run_parts import CountingSystem, question_set
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="the small sentence model is not installed")

@@ -8,7 +8,7 @@ from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.chat_endpoint import ChatPipeline
 from evalsets.pipelines.http_endpoint import HttpPipeline, ResponsePaths
 from evalsets.report import ItemResult, Report
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from tests.evalsets.run_parts import Endpoint, local_endpoint, question_set
 
 QUICK = RunSettings(call_timeout_s=30.0, retries=1, retry_total_s=5.0, max_error_share=1.0)
@@ -22,7 +22,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalsets.calling.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("evalsets.running.calling.FIRST_WAIT_S", 0.01)
 
 
 def ask_one(endpoint: Endpoint, question: str, settings: RunSettings = QUICK) -> tuple[Report, ItemResult]:

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from evalsets.baseline import history, set_baseline
 from evalsets.comparison import compare
 from evalsets.errors import BadInputError, ExitCode
 from evalsets.eval_set import EvalSet
-from evalsets.gate import Tolerances, evaluate
+from evalsets.gating.baseline import history, set_baseline
+from evalsets.gating.gate import Tolerances, evaluate
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.report import Report
-from evalsets.runner import CorpusState, RunSettings, run
+from evalsets.running.runner import CorpusState, RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import CountingSystem, numbered_set
 

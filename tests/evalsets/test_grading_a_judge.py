@@ -28,7 +28,7 @@ from evalsets.judges.verdict import Verdict
 from evalsets.metrics.base import ScoredCase
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.report import Report
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from tests.evalsets.cases import answered
 from tests.evalsets.run_parts import CountingSystem, numbered_set
 

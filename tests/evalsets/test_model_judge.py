@@ -19,7 +19,7 @@ from evalsets.judges.prompting import load_prompts
 from evalsets.judges.verdict import Verdict
 from evalsets.metrics.base import ScoredCase
 from evalsets.pipelines.python_object import PythonPipeline
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from evalsets.settings import JudgeSettings
 from tests.evalsets.cases import answered
 from tests.evalsets.openai_server import Reply, Served, serve

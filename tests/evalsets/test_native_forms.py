@@ -11,14 +11,14 @@ from evalsets.chunks import Chunk, chunk_text_hash
 from evalsets.corpus_file import read_corpus
 from evalsets.errors import FaultsError
 from evalsets.eval_set import EvalSet
-from evalsets.journal import CallKey
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.base import Asked
 from evalsets.pipelines.faults import CallFailedError, TransientCallError, classify, retry_after_seconds
 from evalsets.pipelines.native_forms import natives_of, to_answer, to_asked, to_retrieved
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.pipelines.recorded import RecordedPipeline
-from evalsets.runner import RunSettings, run
+from evalsets.running.journal import CallKey
+from evalsets.running.runner import RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import question_set
 

@@ -11,7 +11,7 @@ from evalsets.chunks import Chunk
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.loading import PIPELINE_KINDS, Surroundings, build_pipeline
 from evalsets.pipelines.python_object import PythonPipeline
-from evalsets.runner import run
+from evalsets.running.runner import run
 from tests.evalsets.run_parts import question_set
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "pipelines.md").read_text(encoding="utf-8")

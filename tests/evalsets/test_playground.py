@@ -1,5 +1,5 @@
 from evalsets.comparison import compare
-from evalsets.gate import Tolerances, evaluate
+from evalsets.gating.gate import Tolerances, evaluate
 from evalsets.playground import run_five_questions
 
 

@@ -9,7 +9,7 @@ from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.report import Report
 from evalsets.report_formats import render
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import CountingSystem
 

@@ -7,18 +7,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evalsets.clock import CallClock, Clock
 from evalsets.comparison import compare
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.eval_set import EvalSet
-from evalsets.gate import Tolerances, evaluate
-from evalsets.gate_formats import render_gate
+from evalsets.gating.formats import render_gate
+from evalsets.gating.gate import Tolerances, evaluate
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.report import Report
 from evalsets.report_formats import format_of, render
 from evalsets.report_formats.comparison_text import render_comparison_markdown, render_comparison_text
-from evalsets.runner import CorpusState, RunSettings, run
+from evalsets.running.clock import CallClock, Clock
+from evalsets.running.runner import CorpusState, RunSettings, run
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import CountingSystem
 

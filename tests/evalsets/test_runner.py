@@ -16,14 +16,14 @@ import pytest
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
 from evalsets.items import Item
-from evalsets.journal import Journal, read_calls
 from evalsets.judges.base import FactsJudge, JudgeInvalidError
 from evalsets.judges.verdict import Verdict
 from evalsets.metrics.base import ScoredCase
 from evalsets.pipelines.base import Pipeline, Retrieved
 from evalsets.pipelines.logged import LoggedPipeline
 from evalsets.pipelines.python_object import PythonPipeline
-from evalsets.runner import Progress, RunSettings, run, run_async
+from evalsets.running.journal import Journal, read_calls
+from evalsets.running.runner import Progress, RunSettings, run, run_async
 from tests.evalsets.cases import item
 from tests.evalsets.run_parts import CountingSystem, numbered_set, planted_item, question_set
 
@@ -372,7 +372,7 @@ sys.path[:0] = [{root!r}]
 from pathlib import Path
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.python_object import PythonPipeline
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from tests.evalsets.run_parts import CountingSystem, numbered_set
 
 class Noted(CountingSystem):

@@ -5,7 +5,7 @@ import pytest
 
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.recorded import RecordedPipeline
-from evalsets.runner import RunSettings, run
+from evalsets.running.runner import RunSettings, run
 from evalsets.set_file import load
 
 ROWS = [

@@ -20,7 +20,7 @@ from curation_app.service.scoring import (
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
 from evalsets.report import Report
-from evalsets.run_settings import RunSettings
+from evalsets.running.settings import RunSettings
 
 pytestmark = pytest.mark.xdist_group("scores")
 

@@ -10,7 +10,7 @@ from curation_app.review_store import ReviewStore
 from curation_app.service.demonstrating import SET_NAME, prepare_demo
 from curation_app.service.set_places import set_folder
 from curation_app.workspace import find_workspace
-from evalsets.baseline import history
+from evalsets.gating.baseline import history
 from evalsets.items import FAILURE_MODES, AuthorKind
 
 pytestmark = pytest.mark.xdist_group("scores")

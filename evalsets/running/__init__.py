@@ -1,0 +1,1 @@
+"""Running a pipeline over a set: calls, their journal, and the report made from it."""
