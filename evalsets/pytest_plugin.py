@@ -126,7 +126,7 @@ class EvalItemTest(pytest.Item):
 
 def _load(reference: str) -> "EvalSet":
     from evalsets.errors import ErrataError
-    from evalsets.set_file import load
+    from evalsets.sets.file import load
 
     try:
         return load(reference)

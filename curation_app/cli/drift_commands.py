@@ -28,7 +28,7 @@ def drift(
 ) -> int:
     """Sort each gold chunk: valid, moved, merged, split, changed, gone. Exit 3 when gold no longer fits the corpus."""
     from curation_app.service.drifting import drift_of, send_to_review
-    from evalsets.drift_formats import render_drift, render_drift_markdown
+    from evalsets.sets.drift_formats import render_drift, render_drift_markdown
 
     drifted = drift_of(set_ref, corpus, workspace)
     if as_json or rendering is Rendering.JSON:
@@ -50,8 +50,8 @@ def drift(
 def _repair(name: str, corpus: Mapping[str, Chunk], workspace: Path | None, *, note: str, by: str) -> int:
     from curation_app.service.drifting import drift_in_workspace, plan_repair, repair, send_to_review
     from curation_app.service.set_places import person
-    from evalsets.drift import REPAIRABLE
-    from evalsets.freezing import Stamp
+    from evalsets.sets.drift import REPAIRABLE
+    from evalsets.sets.freezing import Stamp
 
     space = find_workspace(workspace)
     drifted = drift_in_workspace(space, name, corpus)

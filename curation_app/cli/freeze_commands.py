@@ -12,8 +12,8 @@ from curation_app.workspace import find_workspace
 if TYPE_CHECKING:
     from curation_app.labels import AcceptedItem
     from curation_app.workspace import Workspace
-    from evalsets.freezing import FreezeResult, Stamp
-    from evalsets.set_changes import SetChange
+    from evalsets.sets.changes import SetChange
+    from evalsets.sets.freezing import FreezeResult, Stamp
 
 app = typer.Typer()
 
@@ -47,7 +47,7 @@ def freeze(
 ) -> None:
     """Freeze the accepted items as the next version of a set, after every check."""
     from curation_app.service.freezing import accepted_labels, freeze_plan, plan_items
-    from evalsets.set_file import load
+    from evalsets.sets.file import load
 
     space = find_workspace(workspace)
     if from_file is not None:
@@ -85,7 +85,7 @@ def _stamp(note: str, by: str, signed_off_by: str, allow: list[str], reason: str
     from curation_app.service.set_places import person
     from evalsets.errors import BadInputError
     from evalsets.eval_set import AllowedCheck
-    from evalsets.freezing import Stamp
+    from evalsets.sets.freezing import Stamp
 
     if allow and not reason.strip():
         raise BadInputError(f"--allow {allow[0]} needs --reason: the changelog says why a failing check passed.")
@@ -95,7 +95,7 @@ def _stamp(note: str, by: str, signed_off_by: str, allow: list[str], reason: str
 
 
 def _report_freeze(result: "FreezeResult", *, as_json: bool) -> None:
-    from evalsets.diff_formats.wire import wire_diff
+    from evalsets.sets.diff_formats.wire import wire_diff
 
     for finding in result.report.warnings:
         say(f"warning [{finding.code}] {finding.text}")
@@ -136,7 +136,7 @@ def retire(
     as_json: bool = JsonOption,
 ) -> None:
     """Retire items with a reason, as a new version."""
-    from evalsets.set_changes import retiring
+    from evalsets.sets.changes import retiring
 
     stamp = _stamp(f"Retired {_counted(ids)}: {reason}", by, signed_off_by, [], "")
     change = retiring(dict.fromkeys(ids, reason), by=stamp.frozen_by, on=stamp.moment.date())
@@ -184,7 +184,7 @@ def restore(
 ) -> None:
     """Make a new version from an old one; items that came later are retired, not deleted."""
     from curation_app.service.set_places import set_folder
-    from evalsets.set_changes import restoring
+    from evalsets.sets.changes import restoring
 
     space = find_workspace(workspace)
     old = set_folder(space, name).load_whole(version)

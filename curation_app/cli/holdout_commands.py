@@ -31,8 +31,8 @@ def holdout(
     from curation_app.service.holding_out import LookRequest, ledger_of, look_at_holdout
     from curation_app.service.running import RunRequest
     from curation_app.service.set_places import person
-    from evalsets.holdout_ledger import judged_gap
     from evalsets.running.settings import RunSettings
+    from evalsets.sets.holdout_ledger import judged_gap
 
     if ledger:
         looks = ledger_of(set_ref, workspace)

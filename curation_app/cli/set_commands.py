@@ -36,7 +36,7 @@ def check(
 ) -> int:
     """Check a set: exit 0 when nothing blocks, 2 when an error stands that is not allowed."""
     from curation_app.service.set_checking import CheckRequest, check_set
-    from evalsets.check_formats import render_annotations, render_report
+    from evalsets.sets.check_formats import render_annotations, render_report
 
     request = CheckRequest(set_ref, corpus, against, tuple(allow), reason, tolerance)
     checked = check_set(request, workspace)
@@ -61,8 +61,8 @@ def diff(
 ) -> None:
     """Print what changed from set A to set B, item by item and by meaning."""
     from curation_app.service.set_references import resolve_pair
-    from evalsets.diff_formats import render_json, render_markdown, render_text
-    from evalsets.set_diff import diff as diff_sets
+    from evalsets.sets.diff import diff as diff_sets
+    from evalsets.sets.diff_formats import render_json, render_markdown, render_text
 
     pair = resolve_pair(before, after, workspace)
     change = diff_sets(pair.before, pair.after)
@@ -82,7 +82,7 @@ def verify(
 ) -> int:
     """Walk the hash chain of a set: exit 0 when every frozen byte is as it was frozen, 2 when not."""
     from curation_app.service.set_references import folder_of
-    from evalsets.verifying import verify as verify_set
+    from evalsets.sets.verifying import verify as verify_set
 
     target = folder_of(set_ref, workspace)
     found = verify_set(target.root, holdout_place=holdout or target.holdout_place)
@@ -107,7 +107,7 @@ def coverage(
     """Compare the set's mix with traffic: by document asked about, week, language and model."""
     from curation_app.service.set_coverage import coverage_of
     from curation_app.workspace import find_workspace
-    from evalsets.coverage import render_coverage
+    from evalsets.sets.coverage import render_coverage
 
     found = coverage_of(find_workspace(workspace), name)
     if as_json:

@@ -17,7 +17,7 @@ from curation_app.service.evidence import MODE_WORDS
 from evalsets.comparison import Change, Comparison, ItemChange
 from evalsets.items import Mode
 from evalsets.report_formats.comparison_text import power_words
-from evalsets.word_diff import Part, word_diff
+from evalsets.sets.word_diff import Part, word_diff
 
 TURNED_ROWS = 50
 TABLE_HEIGHT = 390

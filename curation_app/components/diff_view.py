@@ -6,9 +6,9 @@ import streamlit as st
 
 from curation_app.components.modes import MODE_MARKDOWN_COLOURS, MODE_SHAPES
 from curation_app.components.page_text import safe_html
-from evalsets.diff_formats.outline import Detail, Entry, Outline
 from evalsets.items import Mode
-from evalsets.word_diff import Part, Segment
+from evalsets.sets.diff_formats.outline import Detail, Entry, Outline
+from evalsets.sets.word_diff import Part, Segment
 
 _SHOWN_AT_MOST = 50
 _STYLE = {

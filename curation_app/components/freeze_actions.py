@@ -5,7 +5,7 @@ from curation_app.service.freezing import FreezeForm, act_on_desk
 from curation_app.service.sign_off import Proposal
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
-from evalsets.freezing import FreezeResult
+from evalsets.sets.freezing import FreezeResult
 
 
 def freeze_or_propose(workspace: Workspace, name: str) -> None:

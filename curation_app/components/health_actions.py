@@ -8,7 +8,7 @@ from curation_app.service.drifting import plan_repair, repair, send_to_review
 from curation_app.service.set_health import Review, check_drift, record_review
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
-from evalsets.freezing import Stamp
+from evalsets.sets.freezing import Stamp
 
 
 def record(workspace: Workspace, name: str, ids: Sequence[str]) -> None:

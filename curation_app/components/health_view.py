@@ -10,10 +10,10 @@ from curation_app.components.modes import MODE_COLOURS, MODE_SHAPES
 from curation_app.components.page_text import markdown_text, plain_line
 from curation_app.service.drifting import Drifted
 from curation_app.service.set_health import SetHealth
-from evalsets.coverage import Coverage
-from evalsets.drift import DriftKind
 from evalsets.items import FAILURE_MODES
-from evalsets.upkeep import SIZE_GOAL, DueItem, ItemRecord
+from evalsets.sets.coverage import Coverage
+from evalsets.sets.drift import DriftKind
+from evalsets.sets.upkeep import SIZE_GOAL, DueItem, ItemRecord
 
 _ROWS = 50
 _LATER, STILL_RIGHT, CORRECT, RETIRE = "later", "still right", "correct it", "retire"

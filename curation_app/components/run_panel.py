@@ -20,8 +20,8 @@ from curation_app.service.scoring import (
 from curation_app.service.set_places import set_folder, set_names
 from curation_app.workspace import Workspace
 from evalsets.errors import ErrataError
-from evalsets.holdout_ledger import judged_gap, read_ledger
 from evalsets.running.settings import RunSettings
+from evalsets.sets.holdout_ledger import judged_gap, read_ledger
 
 _SHOWN_RUNS = 5
 _SPLITS = {

@@ -12,13 +12,13 @@ from curation_app.service.set_references import resolve
 from curation_app.workspace import Workspace, find_workspace
 from evalsets.chunks import Chunk
 from evalsets.corpus_file import read_corpus
-from evalsets.drift import DriftKind, DriftReport, GoldDrift, find_drift, repaired
 from evalsets.errors import BadInputError
 from evalsets.eval_set import AllowedCheck, EvalSet
-from evalsets.freezing import FreezePlan, FreezeResult, Stamp, publish, revise
-from evalsets.gold_texts import gold_texts_file, load_gold_texts
 from evalsets.items import Item, Split
-from evalsets.set_changes import replacing
+from evalsets.sets.changes import replacing
+from evalsets.sets.drift import DriftKind, DriftReport, GoldDrift, find_drift, repaired
+from evalsets.sets.freezing import FreezePlan, FreezeResult, Stamp, publish, revise
+from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts
 from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 
 _BROKEN = "gold-not-in-corpus"

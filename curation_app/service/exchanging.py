@@ -10,9 +10,9 @@ from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
 from evalsets.exchange import Defaults, format_named, lost_fields, to_items
 from evalsets.exchange.base import ExchangeFormat
-from evalsets.gold_texts import gold_texts_file, load_gold_texts, texts_by_chunk_id
 from evalsets.items import Mode, Source
-from evalsets.set_file import canonical_bytes
+from evalsets.sets.file import canonical_bytes
+from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts, texts_by_chunk_id
 
 
 class Exported(NamedTuple):

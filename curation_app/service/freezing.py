@@ -8,13 +8,13 @@ from curation_app.review_store import ReviewStore
 from curation_app.service.set_places import gold_corpus, holdout_plan, set_folder
 from curation_app.service.sign_off import Proposal, clear_proposal, open_proposal, propose
 from curation_app.workspace import Workspace
-from evalsets.checks import Finding
-from evalsets.diff_formats.outline import Outline, outline
 from evalsets.errors import BadInputError
 from evalsets.eval_set import AllowedCheck, EvalSet
-from evalsets.freezing import ChecksFailedError, FreezePlan, FreezeResult, Stamp, plan_freeze, publish
-from evalsets.gold_texts import texts_by_chunk_id
 from evalsets.items import Item, Split
+from evalsets.sets.checks import Finding
+from evalsets.sets.diff_formats.outline import Outline, outline
+from evalsets.sets.freezing import ChecksFailedError, FreezePlan, FreezeResult, Stamp, plan_freeze, publish
+from evalsets.sets.gold_texts import texts_by_chunk_id
 
 
 class FreezeForm(NamedTuple):

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
 
-from evalsets.diff_formats import render_text
-from evalsets.diff_formats.text import visible
 from evalsets.errors import BadInputError, ErrataError
 from evalsets.eval_set import EvalSet
-from evalsets.gold_texts import gold_texts_file, load_gold_texts, texts_by_chunk_id
 from evalsets.items import Item
-from evalsets.set_diff import diff
-from evalsets.set_file import parse
+from evalsets.sets.diff import diff
+from evalsets.sets.diff_formats import render_text
+from evalsets.sets.diff_formats.text import visible
+from evalsets.sets.file import parse
+from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts, texts_by_chunk_id
 
 _ATTRIBUTES = ("evalsets/*/*.json diff=errata", "evalsets/*/versions/*.json diff=errata")
 _SCHEMA = "evalsets/*/*.schema.json -diff"

@@ -17,10 +17,10 @@ from curation_app.service.running import (
 from curation_app.service.set_references import folder_of
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
 from evalsets.report import Report
 from evalsets.running.runner import Observer, run
-from evalsets.set_folder import SetFolder
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
 
 
 class RunSplit(StrEnum):

@@ -10,7 +10,7 @@ from curation_app.labels import origin_hash
 from curation_app.review_store import ReviewStore
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError, ErrataError
-from evalsets.set_file import load
+from evalsets.sets.file import load
 from ingest import corpus, daily
 from ingest.adapters import iter_adapters
 from ingest.corpus_reading import CorpusReport

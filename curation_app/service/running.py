@@ -129,8 +129,8 @@ def judge_of(request: RunRequest, workspace: Workspace | None) -> Judge:
 def _corpus_state(request: RunRequest, found: ResolvedSet, workspace: Workspace | None) -> CorpusState:
     """Return what became of the gold chunks in the corpus file, else in the chunk store; unknown without either."""
     from curation_app.service.set_places import gold_corpus
-    from evalsets.drift import find_drift
-    from evalsets.gold_texts import gold_texts_file, load_gold_texts
+    from evalsets.sets.drift import find_drift
+    from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts
 
     if request.corpus is not None:
         corpus: Mapping[str, Chunk] | None = {chunk.chunk_id: chunk for chunk in read_corpus(request.corpus)}

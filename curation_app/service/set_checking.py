@@ -7,13 +7,13 @@ from typing import NamedTuple
 from curation_app.service.set_places import gold_corpus
 from curation_app.service.set_references import resolve
 from curation_app.workspace import find_workspace
-from evalsets.check_formats import item_lines
-from evalsets.checks import CheckReport, check
 from evalsets.chunks import Chunk
 from evalsets.corpus_file import read_corpus
 from evalsets.errors import BadInputError
 from evalsets.eval_set import AllowedCheck, EvalSet
-from evalsets.gold_texts import gold_texts_file, load_gold_texts
+from evalsets.sets.check_formats import item_lines
+from evalsets.sets.checks import CheckReport, check
+from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts
 
 
 class CheckRequest(NamedTuple):

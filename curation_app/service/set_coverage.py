@@ -8,10 +8,10 @@ import duckdb
 
 from curation_app.service.set_places import set_folder
 from curation_app.workspace import Workspace
-from evalsets.coverage import Coverage, compare_mix
 from evalsets.errors import BadInputError
 from evalsets.items import Item
 from evalsets.languages import guess_language
+from evalsets.sets.coverage import Coverage, compare_mix
 from evalsets.words import tokens
 from ingest.log_store import LogStore
 

@@ -13,11 +13,11 @@ from curation_app.service.set_revisions import revise_set
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.freezing import FreezeResult, Stamp
-from evalsets.holdout_ledger import Look, judged_gap, read_ledger
 from evalsets.items import Mode
-from evalsets.set_changes import retiring
-from evalsets.upkeep import (
+from evalsets.sets.changes import retiring
+from evalsets.sets.freezing import FreezeResult, Stamp
+from evalsets.sets.holdout_ledger import Look, judged_gap, read_ledger
+from evalsets.sets.upkeep import (
     DueItem,
     ItemRecord,
     KnownFailingState,

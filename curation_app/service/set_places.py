@@ -10,9 +10,9 @@ from pathlib import Path
 from curation_app.workspace import STATE_FOLDER, Workspace
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError
-from evalsets.holdout import HoldoutPlan
 from evalsets.items import Item
-from evalsets.set_folder import SetFolder
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.holdout import HoldoutPlan
 from ingest.log_store import LogStore
 
 KEY_VARIABLE = "ERRATA_HOLDOUT_KEY"

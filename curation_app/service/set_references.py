@@ -9,9 +9,9 @@ from curation_app.service.set_places import set_folder, set_names
 from curation_app.workspace import Workspace, find_workspace
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.gold_texts import gold_texts_file, load_gold_texts, texts_by_chunk_id
-from evalsets.set_file import load, parse, set_file_path
-from evalsets.set_folder import SetFolder
+from evalsets.sets.file import load, parse, set_file_path
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts, texts_by_chunk_id
 
 GIT_PREFIX = "git:"
 

@@ -8,8 +8,8 @@ from curation_app.service.set_places import gold_corpus, set_folder
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet, KnownFailing
-from evalsets.freezing import FreezeResult, Stamp, publish, revise
-from evalsets.set_changes import SetChange, clearing_known_failing, marking_known_failing
+from evalsets.sets.changes import SetChange, clearing_known_failing, marking_known_failing
+from evalsets.sets.freezing import FreezeResult, Stamp, publish, revise
 
 REVIEW_AFTER = timedelta(days=30)
 

@@ -12,7 +12,7 @@ from evalsets.pipelines.keyword import KeywordPipeline
 from evalsets.report import Report
 from evalsets.running.runner import run
 from evalsets.running.settings import RunSettings
-from evalsets.set_file import load
+from evalsets.sets.file import load
 
 FOLDER = Path(__file__).parent
 CORPUS_PATH = FOLDER / "corpus.jsonl"

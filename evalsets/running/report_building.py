@@ -25,7 +25,7 @@ from evalsets.running.plan import RunPlan
 from evalsets.running.production_estimate import estimate_of
 from evalsets.running.scored_items import ScoredItem, score_items
 from evalsets.running.scoring_bars import scorecards_of
-from evalsets.set_file import compute_hash
+from evalsets.sets.file import compute_hash
 
 NAMED_IN_HEADLINE = 5
 

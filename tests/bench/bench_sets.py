@@ -17,14 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsets.checks import check
 from evalsets.chunks import Chunk, chunk_text_hash
-from evalsets.drift import DriftKind, find_drift
 from evalsets.eval_set import EvalSet
-from evalsets.freezing import freeze
 from evalsets.items import FAILURE_MODES, GoldChunk, Item, Mode
-from evalsets.set_diff import apply, diff
-from evalsets.set_file import canonical_bytes, parse
+from evalsets.sets.checks import check
+from evalsets.sets.diff import apply, diff
+from evalsets.sets.drift import DriftKind, find_drift
+from evalsets.sets.file import canonical_bytes, parse
+from evalsets.sets.freezing import freeze
 
 FROZEN_AT = datetime(2026, 11, 30, tzinfo=UTC)
 ASKED = ("how do I", "where can I", "when will you", "who may", "why does it", "what happens if I")

@@ -9,8 +9,8 @@ from curation_app.review_store import ReviewStore
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.items import GoldChunk, Mode
-from evalsets.set_file import load
-from evalsets.verifying import verify
+from evalsets.sets.file import load
+from evalsets.sets.verifying import verify
 from ingest.candidates import Candidate, CandidateTurn, SignalHit
 
 PAGE = Path("curation_app/pages/freeze.py").resolve()

@@ -17,9 +17,9 @@ from curation_app.service.set_health import Review, health_of, record_review
 from curation_app.service.set_places import whole_corpus
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
-from evalsets.freezing import Stamp, publish
 from evalsets.items import GoldChunk, Item, Mode
-from evalsets.set_file import load
+from evalsets.sets.file import load
+from evalsets.sets.freezing import Stamp, publish
 from ingest.corpus import add
 from ingest.loading import ingest
 from ingest.log_store import LogStore

@@ -8,7 +8,7 @@ import pytest
 from curation_app.cli.entry import run as run_command
 from evalsets.pipelines.python_object import PythonPipeline
 from evalsets.running.runner import RunSettings, run
-from evalsets.set_file import canonical_bytes
+from evalsets.sets.file import canonical_bytes
 from tests.evalsets.run_parts import CountingSystem, numbered_set
 from tests.evalsets.test_grading_a_judge import OddJudge
 

@@ -7,7 +7,7 @@ import pytest
 from curation_app.cli.entry import run
 from curation_app.service.starting import make_workspace
 from evalsets.errors import ExitCode
-from evalsets.set_file import load
+from evalsets.sets.file import load
 
 ROWS = [
     ("refunds", "How long do refunds take?", "30 days", "retrieval_miss", ["kb-1#0"]),

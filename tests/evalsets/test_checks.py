@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from evalsets.checks import CheckReport, check
 from evalsets.chunks import Chunk
 from evalsets.eval_set import AllowedCheck, EvalSet, KnownFailing
 from evalsets.items import Author, Item, Logged, Mode, Source, Split
+from evalsets.sets.checks import CheckReport, check
 from tests.evalsets.set_samples import CORPUS, item
 
 TODAY = date(2026, 11, 30)

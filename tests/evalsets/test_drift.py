@@ -9,9 +9,9 @@ import pytest
 
 from curation_app.sample import CORPUS_PATH
 from evalsets.chunks import Chunk, chunk_text_hash
-from evalsets.drift import DriftKind, DriftReport, find_drift, repaired
 from evalsets.eval_set import EvalSet
 from evalsets.items import GoldChunk, Item
+from evalsets.sets.drift import DriftKind, DriftReport, find_drift, repaired
 
 
 class Span(NamedTuple):

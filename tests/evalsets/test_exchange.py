@@ -10,8 +10,8 @@ import pytest
 from evalsets.errors import ErrataError
 from evalsets.exchange import FORMATS, Defaults, lost_fields, to_items
 from evalsets.exchange.base import EVERYTHING
-from evalsets.gold_texts import texts_by_chunk_id, texts_of
 from evalsets.items import Mode, Source
+from evalsets.sets.gold_texts import texts_by_chunk_id, texts_of
 from tests.evalsets.set_samples import CORPUS, hard_set, item
 
 GOLDEN = Path(__file__).parent / "golden_exchange"

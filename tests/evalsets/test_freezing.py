@@ -12,10 +12,8 @@ import pytest
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError
 from evalsets.eval_set import AllowedCheck, KnownFailing
-from evalsets.freezing import ChecksFailedError, FreezeResult, Stamp, freeze, publish, revise
-from evalsets.holdout import HoldoutPlan
 from evalsets.items import Mode, Split
-from evalsets.set_changes import (
+from evalsets.sets.changes import (
     SetChange,
     clearing_known_failing,
     marking_known_failing,
@@ -23,9 +21,11 @@ from evalsets.set_changes import (
     restoring,
     retiring,
 )
-from evalsets.set_file import load
-from evalsets.set_folder import SetFolder
-from evalsets.verifying import verify
+from evalsets.sets.file import load
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.freezing import ChecksFailedError, FreezeResult, Stamp, freeze, publish, revise
+from evalsets.sets.holdout import HoldoutPlan
+from evalsets.sets.verifying import verify
 from tests.evalsets.set_samples import CORPUS, FROZEN_AT, hard_items, item
 
 ON = date(2026, 12, 1)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evalsets.errors import FaultsError
-from evalsets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
+from evalsets.sets.holdout_ledger import Look, PartScores, gap_of, judged_gap, read_ledger, record_look
 
 MOMENT = datetime(2026, 11, 30, 9, 30, tzinfo=UTC)
 

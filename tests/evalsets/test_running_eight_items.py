@@ -6,7 +6,7 @@ import pytest
 from evalsets.judges.base import FactsJudge
 from evalsets.pipelines.recorded import RecordedPipeline
 from evalsets.running.runner import RunSettings, run
-from evalsets.set_file import load
+from evalsets.sets.file import load
 
 ROWS = [
     ("a1", ["c1"], "retrieval_miss", ["c2", "c3"], "Refunds take 30 days.", "14 days"),

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evalsets.errors import BadInputError, FaultsError
-from evalsets.set_file import ESSENTIAL_FIELDS, canonical_bytes, load, parse, schema_bytes, sealed
+from evalsets.sets.file import ESSENTIAL_FIELDS, canonical_bytes, load, parse, schema_bytes, sealed
 from tests.evalsets.set_samples import hard_set, item
 
 PLAIN = {

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evalsets.changelog import changelog
-from evalsets.check_formats import item_lines, render_annotations, render_report
-from evalsets.checks import check
-from evalsets.diff_formats import render_json, render_markdown, render_text
-from evalsets.drift import find_drift
-from evalsets.drift_formats import render_drift, render_drift_markdown
-from evalsets.gold_texts import gold_texts_bytes, texts_by_chunk_id, texts_of
-from evalsets.set_diff import diff
-from evalsets.set_file import canonical_bytes, schema_bytes, sealed
+from evalsets.sets.changelog import changelog
+from evalsets.sets.check_formats import item_lines, render_annotations, render_report
+from evalsets.sets.checks import check
+from evalsets.sets.diff import diff
+from evalsets.sets.diff_formats import render_json, render_markdown, render_text
+from evalsets.sets.drift import find_drift
+from evalsets.sets.drift_formats import render_drift, render_drift_markdown
+from evalsets.sets.file import canonical_bytes, schema_bytes, sealed
+from evalsets.sets.gold_texts import gold_texts_bytes, texts_by_chunk_id, texts_of
 from tests.evalsets.set_samples import CORPUS, FROZEN_AT, hard_set, hard_set_changed
 
 GOLDEN = Path(__file__).parent / "golden_sets"

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from evalsets.errors import ErrataError, FaultsError
 from evalsets.eval_set import EvalSet
-from evalsets.freezing import freeze
-from evalsets.holdout import HoldoutPlan, draw_split, with_splits
 from evalsets.items import Item, Split
-from evalsets.set_diff import apply, diff
-from evalsets.set_file import canonical_bytes, load, parse, sealed
-from evalsets.set_folder import SetFolder
-from evalsets.verifying import verify
+from evalsets.sets.diff import apply, diff
+from evalsets.sets.file import canonical_bytes, load, parse, sealed
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.freezing import freeze
+from evalsets.sets.holdout import HoldoutPlan, draw_split, with_splits
+from evalsets.sets.verifying import verify
 from tests.evalsets.set_samples import CORPUS, FROZEN_AT, eval_sets, hard_items, hard_set, hard_set_changed, item
 
 

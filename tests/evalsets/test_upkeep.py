@@ -2,9 +2,9 @@ from datetime import date
 
 import pytest
 
-from evalsets.coverage import compare_mix, render_coverage
 from evalsets.eval_set import EvalSet, KnownFailing
-from evalsets.upkeep import (
+from evalsets.sets.coverage import compare_mix, render_coverage
+from evalsets.sets.upkeep import (
     added_by_week,
     confirming,
     history,

@@ -13,8 +13,8 @@ from curation_app.service.scoring import RunOrder, find_run, start_run
 from curation_app.service.starting import make_workspace
 from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.errors import ExitCode
-from evalsets.holdout_ledger import Look, read_ledger
-from evalsets.set_file import load
+from evalsets.sets.file import load
+from evalsets.sets.holdout_ledger import Look, read_ledger
 
 pytestmark = pytest.mark.xdist_group("scores")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from evalsets.diff_formats.markdown import escape
-from evalsets.diff_formats.text import visible
-from evalsets.drift import REPAIRABLE, DriftKind, DriftReport, GoldDrift
+from evalsets.sets.diff_formats.markdown import escape
+from evalsets.sets.diff_formats.text import visible
+from evalsets.sets.drift import REPAIRABLE, DriftKind, DriftReport, GoldDrift
 
 _SHOWN_TEXT = 200
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
-from evalsets.check_rules import RULES, Context, Finding
-from evalsets.check_rules.finding import Severity
 from evalsets.chunks import Chunk
 from evalsets.eval_set import AllowedCheck, EvalSet
 from evalsets.items import StrictModel
+from evalsets.sets.check_rules import RULES, Context, Finding
+from evalsets.sets.check_rules.finding import Severity
 
 __all__ = ["CheckReport", "Finding", "Severity", "check"]
 

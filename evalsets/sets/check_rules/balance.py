@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from evalsets.check_rules.finding import Context, Finding, warning
 from evalsets.items import FAILURE_MODES, Item, Mode, Source
+from evalsets.sets.check_rules.finding import Context, Finding, warning
 
 _LEAST_SHARE = 0.10
 _MOST_SHARE = 0.70

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalsets.atomic_files import only_writer, sweep_scratch, write_new, write_over
-from evalsets.changelog import changelog, changelog_entry
 from evalsets.errors import BadInputError
 from evalsets.eval_set import EvalSet
-from evalsets.gold_texts import gold_texts_bytes, gold_texts_file, load_gold_texts
-from evalsets.holdout import Parts, holdout_file, holdout_version_file, unite
 from evalsets.items import Item
-from evalsets.set_file import canonical_bytes, content_hash_of, load, schema_bytes
+from evalsets.sets.changelog import changelog, changelog_entry
+from evalsets.sets.file import canonical_bytes, content_hash_of, load, schema_bytes
+from evalsets.sets.gold_texts import gold_texts_bytes, gold_texts_file, load_gold_texts
+from evalsets.sets.holdout import Parts, holdout_file, holdout_version_file, unite
 
 
 class SetFolder(NamedTuple):

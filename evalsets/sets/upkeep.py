@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from evalsets.eval_set import EvalSet, KnownFailing
 from evalsets.items import Author, Item
-from evalsets.set_changes import replacing
+from evalsets.sets.changes import replacing
 
 SIZE_GOAL = 50
 REVIEW_AT_ONCE = 10

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from evalsets.check_rules.finding import Context, Finding, error, warning
 from evalsets.chunks import chunk_text_hash
 from evalsets.items import Item
+from evalsets.sets.check_rules.finding import Context, Finding, error, warning
 from evalsets.words import phrase_in, token_text
 
 

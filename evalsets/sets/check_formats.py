@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from evalsets.checks import CheckReport, Finding, Severity
-from evalsets.diff_formats.text import visible
+from evalsets.sets.checks import CheckReport, Finding, Severity
+from evalsets.sets.diff_formats.text import visible
 
 _ENCODED = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _ENCODED_PROPERTY = _ENCODED | str.maketrans({":": "%3A", ",": "%2C"})

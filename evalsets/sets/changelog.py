@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from evalsets.diff_formats.markdown import escape
 from evalsets.eval_set import EvalSet, KnownFailing
 from evalsets.items import Item
-from evalsets.set_diff import ChangeKind, ItemChange, SetDiff, diff
+from evalsets.sets.diff import ChangeKind, ItemChange, SetDiff, diff
+from evalsets.sets.diff_formats.markdown import escape
 
 _NAMED_AT_MOST = 30
 """Entries of one kind that are named; the rest is counted, and the diff has them all."""

@@ -80,7 +80,7 @@ def divide(whole: EvalSet, *, parent: Parts | None) -> Parts:
 
     The main part says how many items are held out and hashes them; it never names them.
     """
-    from evalsets.set_file import sealed
+    from evalsets.sets.file import sealed
 
     held_ids = {item.id for item in whole.items if item.split is Split.HOLDOUT}
     held_ids |= {entry.item.id for entry in whole.retired if entry.item.split is Split.HOLDOUT}

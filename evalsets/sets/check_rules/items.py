@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from evalsets.check_rules.finding import Context, Finding, error, warning
 from evalsets.items import Item, Mode
 from evalsets.personal_details import find_personal_details
+from evalsets.sets.check_rules.finding import Context, Finding, error, warning
 from evalsets.words import contains_phrase, phrase_in, token_text
 
 

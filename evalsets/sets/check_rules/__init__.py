@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 
-from evalsets.check_rules.balance import BALANCE_RULES
-from evalsets.check_rules.corpus import CORPUS_RULES
-from evalsets.check_rules.finding import Context, Finding
-from evalsets.check_rules.items import ITEM_RULES
-from evalsets.check_rules.pairs import PAIR_RULES
+from evalsets.sets.check_rules.balance import BALANCE_RULES
+from evalsets.sets.check_rules.corpus import CORPUS_RULES
+from evalsets.sets.check_rules.finding import Context, Finding
+from evalsets.sets.check_rules.items import ITEM_RULES
+from evalsets.sets.check_rules.pairs import PAIR_RULES
 
 Rule = Callable[[Context], Iterator[Finding]]
 

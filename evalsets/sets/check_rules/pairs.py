@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from evalsets.check_rules.finding import Context, Finding, error
 from evalsets.items import Item
 from evalsets.near_duplicates import like_pairs
+from evalsets.sets.check_rules.finding import Context, Finding, error
 from evalsets.words import fold, tokens
 
 

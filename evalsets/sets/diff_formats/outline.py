@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from evalsets.eval_set import KnownFailing
 from evalsets.items import Fact, Item, Mode
-from evalsets.set_diff import ItemChange, KnownFailingChange, RetiredChange, SetDiff
-from evalsets.word_diff import Part, Segment, word_diff
+from evalsets.sets.diff import ItemChange, KnownFailingChange, RetiredChange, SetDiff
+from evalsets.sets.word_diff import Part, Segment, word_diff
 
 _TOLD_ELSEWHERE = frozenset(
     {"content_hash", "parent_hash", "version", "schema_link", "note", "frozen_at", "frozen_by", "signed_off_by"}

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import orjson
 
-from evalsets.checks import CheckReport, Finding, check
 from evalsets.chunks import Chunk
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.eval_set import AllowedCheck, EvalSet, wire_item
-from evalsets.gold_texts import texts_of, with_gold_hashes
-from evalsets.holdout import NO_HOLDOUT, HoldoutPlan, Parts, divide, unite, with_splits, without_holdout
 from evalsets.items import Item, Split
 from evalsets.near_duplicates import likes_among
-from evalsets.set_diff import SetDiff, diff
-from evalsets.set_folder import SetFolder
+from evalsets.sets.checks import CheckReport, Finding, check
+from evalsets.sets.diff import SetDiff, diff
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.gold_texts import texts_of, with_gold_hashes
+from evalsets.sets.holdout import NO_HOLDOUT, HoldoutPlan, Parts, divide, unite, with_splits, without_holdout
 
 _KEPT = ("added_on", "source", "sampling", "origin", "logged", "group", "topic")
 """Where a case comes from does not change when it is labelled again."""

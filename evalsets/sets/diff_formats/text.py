@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from evalsets.diff_formats.outline import Detail, Entry, Outline, outline
-from evalsets.set_diff import SetDiff
-from evalsets.word_diff import Part, Segment
+from evalsets.sets.diff import SetDiff
+from evalsets.sets.diff_formats.outline import Detail, Entry, Outline, outline
+from evalsets.sets.word_diff import Part, Segment
 
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from evalsets.diff_formats.outline import Detail, Entry, Outline, outline
-from evalsets.diff_formats.text import visible
-from evalsets.set_diff import SetDiff
-from evalsets.word_diff import Part, Segment
+from evalsets.sets.diff import SetDiff
+from evalsets.sets.diff_formats.outline import Detail, Entry, Outline, outline
+from evalsets.sets.diff_formats.text import visible
+from evalsets.sets.word_diff import Part, Segment
 
 _MARKUP = re.compile(r"([\\`*{}\[\]<>|~!&$]|(?<![^\W_])_|_(?![^\W_]))")
 _MENTION = re.compile(r"((?<!\w)@(?=\w)|#(?=\d))")

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from evalsets.eval_set import wire_item
-from evalsets.set_diff import ItemChange, SetDiff
+from evalsets.sets.diff import ItemChange, SetDiff
 
 
 def render_json(change: SetDiff) -> str:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from evalsets.errors import ErrataError
 from evalsets.eval_set import EvalSet
-from evalsets.gold_texts import gold_texts_bytes, gold_texts_file, load_gold_texts
-from evalsets.holdout import summary
-from evalsets.set_file import canonical_bytes, load
-from evalsets.set_folder import SetFolder
+from evalsets.sets.file import canonical_bytes, load
+from evalsets.sets.folder import SetFolder
+from evalsets.sets.gold_texts import gold_texts_bytes, gold_texts_file, load_gold_texts
+from evalsets.sets.holdout import summary
 
 
 class Verification(NamedTuple):

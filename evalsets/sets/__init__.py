@@ -1,0 +1,1 @@
+"""Eval sets as files in git: checking, changing, freezing, comparing and keeping them true."""
