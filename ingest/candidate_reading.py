@@ -2,13 +2,13 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
 from ingest.candidates import Candidate, SignalHit
-from ingest.shown_turns import Shown
+from ingest.collecting import rare_collections
+from ingest.shown_turns import Rows, Shown, ShownRows, put_together
 
 _HITS = """
 SELECT h.line, h.signal, h.kind, h.score, h.reason, h.is_weak, h.evidence_id
@@ -22,11 +22,24 @@ FROM best ORDER BY priority DESC, interaction_id
 """
 
 
-def read_candidates(connection: duckdb.DuckDBPyConnection, shown: Mapping[int, Shown]) -> tuple[Candidate, ...]:
-    """Return what stands in `best`, highest priority first, as it is shown; `best_hits` holds what was found in it."""
-    hits = _hits(connection)
-    rows = connection.execute(_CANDIDATES).fetchall()
-    return tuple(_candidate(row[1:], hits[row[0]], shown[row[0]]) for row in rows)
+class CandidateRows(NamedTuple):
+    """The short list as rows, with what was found in it and what is shown of it."""
+
+    candidates: Rows
+    hits: Rows
+    shown: ShownRows
+
+
+def fetch_candidates(connection: duckdb.DuckDBPyConnection, shown: ShownRows) -> CandidateRows:
+    """Return what stands in `best`, highest priority first; `best_hits` holds what was found in it."""
+    return CandidateRows(connection.execute(_CANDIDATES).fetchall(), connection.execute(_HITS).fetchall(), shown)
+
+
+def candidates_of(rows: CandidateRows) -> tuple[Candidate, ...]:
+    """Return rows as candidates."""
+    with rare_collections():
+        shown, hits = put_together(rows.shown), _hits(rows.hits)
+        return tuple(_candidate(row, hits[line], shown[line]) for line, *row in rows.candidates)
 
 
 def candidate_id(interaction_id: str) -> str:
@@ -34,7 +47,7 @@ def candidate_id(interaction_id: str) -> str:
     return "c" + hashlib.sha256(interaction_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _candidate(row: tuple[Any, ...], hits: list[SignalHit], shown: Shown) -> Candidate:
+def _candidate(row: list[Any], hits: list[SignalHit], shown: Shown) -> Candidate:
     interaction_id, source, session_key, priority, sampling_signal, probability = row
     return Candidate(
         candidate_id=candidate_id(interaction_id),
@@ -50,9 +63,9 @@ def _candidate(row: tuple[Any, ...], hits: list[SignalHit], shown: Shown) -> Can
     )
 
 
-def _hits(connection: duckdb.DuckDBPyConnection) -> dict[int, list[SignalHit]]:
+def _hits(rows: Rows) -> dict[int, list[SignalHit]]:
     hits: dict[int, list[SignalHit]] = defaultdict(list)
-    for line, signal, kind, score, reason, is_weak, evidence in connection.execute(_HITS).fetchall():
+    for line, signal, kind, score, reason, is_weak, evidence in rows:
         hits[line].append(
             SignalHit(
                 signal=signal, kind=kind, score=score, reason=reason, is_weak=is_weak, evidence_interaction_id=evidence

@@ -2,15 +2,15 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import duckdb
 
 from evalsets.errors import ErrataError
-from ingest.candidate_reading import read_candidates
+from ingest.candidate_reading import CandidateRows, candidates_of, fetch_candidates
 from ingest.candidates import Candidate
-from ingest.collecting import rare_collections
 from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
 from ingest.log_languages import languages_of
@@ -90,10 +90,14 @@ def mine(
     Raises NothingToMineError on an empty store.
     """
     signals, queue = signals or SignalSettings(), queue or QueueSettings()
-    with store.unit() as connection:
-        connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-        connection.execute("SET preserve_insertion_order = false")
-        return _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full)
+    with ThreadPoolExecutor(1) as beside:
+        with store.unit() as connection:
+            connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+            connection.execute("SET preserve_insertion_order = false")
+            report, rows = _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full)
+            candidates = beside.submit(candidates_of, rows)  # while what was found is written to the disk
+            connection.commit()
+        return report._replace(candidates=candidates.result())
 
 
 def prepared(
@@ -116,7 +120,8 @@ def prepare_candidates(
 
 def _mine(
     connection: duckdb.DuckDBPyConnection, signals: SignalSettings, queue: QueueSettings, *, now: datetime, full: bool
-) -> MiningReport:
+) -> tuple[MiningReport, CandidateRows]:
+    """Run what there is to run, and leave it to be committed; return the report but for the candidates, and these."""
     (extent,) = connection.execute(
         "SELECT count(*), coalesce(max(ingest_id), 0), coalesce(max(number), 0) FROM interactions"
     ).fetchall()
@@ -157,19 +162,18 @@ def _mine(
     kept = shortlist(engine, queue).kept
     say(connection, engine, what, is_incremental=bool(before))
     near = "changed_logs" if before else ""
-    with rare_collections():
-        candidates = read_candidates(connection, show(connection, engine, what.values, queue.context_turns, near=near))
+    rows = fetch_candidates(connection, show(connection, engine, what.values, queue.context_turns, near=near))
     flagged, by_signal = _counts(connection)
-    connection.commit()
-    return MiningReport(
+    report = MiningReport(
         interactions=total,
         read=read,
         flagged=flagged,
         by_signal=by_signal,
         notes=(*notes, *cut_notes(flagged - kept, queue)),
         is_incremental=is_incremental,
-        candidates=candidates,
+        candidates=(),
     )
+    return report, rows
 
 
 def _store_findings(

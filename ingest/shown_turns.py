@@ -78,7 +78,7 @@ INSERT INTO mined_passages
 SELECT number, rank, passage, CASE WHEN isfinite(score) THEN score END
 FROM retrieved_passages WHERE number IN (SELECT line FROM new_turns)
 """
-_TURNS_KEPT = """
+_TURNS = """
 SELECT line, coalesce(user_id, ''), asked_us, interaction_id, question, answer, feedback, feedback_comment, model,
     prompt_version, latency_ms, cost, error, stream_cut
 FROM mined_turns
@@ -91,6 +91,20 @@ LEFT JOIN chunk_texts AS t ON t.text_hash = p.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = p.chunk_id
 WHERE p.passage IN (SELECT passage FROM mined_passages)
 """
+_RETRIEVED = "SELECT line, rank, passage, score FROM mined_passages ORDER BY line, rank"
+_PLACES = "SELECT line, turn FROM mined_shown ORDER BY line, place"
+
+
+Rows = list[tuple[Any, ...]]
+
+
+class ShownRows(NamedTuple):
+    """What is kept of the sessions around the interactions of the queue, as rows of the tables that hold it."""
+
+    turns: Rows
+    passages: Rows
+    retrieved: Rows
+    places: Rows
 
 
 class Shown(NamedTuple):
@@ -107,8 +121,8 @@ def show(
     context: int,
     *,
     near: str = "",
-) -> dict[int, Shown]:
-    """Return by line what is shown of each interaction in `best`: up to `context` turns of its session on both sides.
+) -> ShownRows:
+    """Return what is shown of each interaction in `best`: up to `context` turns of its session on both sides.
 
     Turns are kept in `mined_shown` and read where they are not yet. `near` names a table of what changed, each
     session whole or not at all: an incremental run looks there first.
@@ -120,19 +134,19 @@ def show(
         connection.execute(_UNREAD.format(where=where))
         if connection.execute("SELECT count(*) FROM unread").fetchall()[0][0]:
             _read(connection, engine, values, context, table)
-    return _shown(connection)
+    return ShownRows(*(connection.execute(query).fetchall() for query in (_TURNS, _PASSAGES, _RETRIEVED, _PLACES)))
 
 
-def _shown(connection: duckdb.DuckDBPyConnection) -> dict[int, Shown]:
-    """Put together what is kept; a turn that is shown with several interactions is one object."""
-    retrieved = _retrieved(connection)
+def put_together(rows: ShownRows) -> dict[int, Shown]:
+    """Return by line what is shown of each interaction; a turn that is shown with several is one object."""
+    retrieved = _retrieved(rows)
     users: dict[int, str] = {}
     turns: dict[int, CandidateTurn] = {}
-    for line, user_id, *values in connection.execute(_TURNS_KEPT).fetchall():
+    for line, user_id, *values in rows.turns:
         users[line] = user_id
         turns[line] = _turn(tuple(retrieved[line]), *values)
     around: dict[int, list[CandidateTurn]] = defaultdict(list)
-    for line, turn in connection.execute("SELECT line, turn FROM mined_shown ORDER BY line, place").fetchall():
+    for line, turn in rows.places:
         around[line].append(turns[turn])
     return {line: Shown(users[line], tuple(some)) for line, some in around.items()}
 
@@ -156,12 +170,11 @@ def _turn(retrieved: tuple[CandidateChunk, ...], asked_us: int | None, *values: 
     )
 
 
-def _retrieved(connection: duckdb.DuckDBPyConnection) -> dict[int, list[CandidateChunk]]:
+def _retrieved(rows: ShownRows) -> dict[int, list[CandidateChunk]]:
     """Return by line what each kept turn retrieved, in the order of the ranks."""
-    passages = {passage: chunk for passage, *chunk in connection.execute(_PASSAGES).fetchall()}
+    passages = {passage: chunk for passage, *chunk in rows.passages}
     retrieved: dict[int, list[CandidateChunk]] = defaultdict(list)
-    kept = connection.execute("SELECT line, rank, passage, score FROM mined_passages ORDER BY line, rank").fetchall()
-    for line, rank, passage, score in kept:
+    for line, rank, passage, score in rows.retrieved:
         chunk_id, doc_id, text = passages[passage]
         retrieved[line].append(CandidateChunk(chunk_id, doc_id, text, score, rank))
     return retrieved

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from evalsets.errors import BadInputError
-from ingest.candidate_reading import read_candidates
+from ingest.candidate_reading import candidates_of, fetch_candidates
 from ingest.candidates import Candidate
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.shortlist import weights_select
@@ -55,4 +55,4 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         engine = DuckDBSignals(connection, signals)
         engine.keep("weights", weights_select(queue), {})
         shown = show(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue.context_turns)
-        return list(read_candidates(connection, shown))
+        return list(candidates_of(fetch_candidates(connection, shown)))
