@@ -193,8 +193,7 @@ def _register(session: Any, columns: SignalColumns) -> None:
         ("rephrase", columns.rephrase, "kind string, score double"),
         ("supported", columns.supported, "share double, figure string"),
         ("declining", columns.declining, "string"),
-        ("may_decline", columns.may_decline, "boolean"),
-        ("may_have_cue", columns.may_have_cue, "boolean"),
+        ("first_look", columns.first_look, "tinyint"),
     )
     for name, function, returns in functions:
         session.udf.register(name, arrow_udf(function, returns))

@@ -7,6 +7,9 @@ cdef enum:
     CLASS_BITS = 5
     EDGE = 3  # letters of a group that may stand beyond either end of a text
     ALL_GROUPS = 1048576
+    # What is said of a text, added up.
+    HOLDS_GROUP = 1
+    IS_PADDED = 2
 
 
 def find_groups(
@@ -17,11 +20,12 @@ def find_groups(
     int longest,
     uint8_t[::1] found,
 ):
-    """Set `found` to 1 where the first `longest` letters of a text in UTF-8 hold one of the groups, else to 0.
+    """Set the lowest bit of `found` where the first `longest` letters of a text in UTF-8 hold one of the groups.
 
-    `classes` has a number below 32 for each byte, `groups` a bit for each four of them, the last in the lowest bits. A
-    text with a letter beyond ASCII that is written `k` or `s` in lower case is found too, as expressions may take it, and
-    so is one whose place is not within the column.
+    The next bit is set where a text is empty, or begins or ends with a space. `classes` has a number below 32 for each
+    byte, `groups` a bit for each four of them, the last in the lowest bits. A text with a letter beyond ASCII that is
+    written `k` or `s` in lower case is taken to hold one, as expressions may take it, and one whose place is not within
+    the column has both bits.
     """
     cdef Py_ssize_t texts = found.shape[0], text
     cdef const uint8_t* first = &letters[0] if letters.shape[0] else NULL
@@ -32,11 +36,20 @@ def find_groups(
             raise ValueError("a class is too high.")
     with nogil:
         for text in range(texts):
-            found[text] = 1
+            found[text] = HOLDS_GROUP | IS_PADDED
             if 0 <= offsets[text] <= offsets[text + 1] <= letters.shape[0]:
-                found[text] = holds_group(
+                found[text] = look(
                     first + offsets[text], offsets[text + 1] - offsets[text], &classes[0], &groups[0], longest
                 )
+
+
+cdef inline uint8_t look(
+    const uint8_t* text, int size, const uint8_t* classes, const uint8_t* groups, int longest
+) noexcept nogil:
+    cdef uint8_t said = HOLDS_GROUP if holds_group(text, size, classes, groups, longest) else 0
+    if size == 0 or text[0] == c" " or text[size - 1] == c" ":
+        said |= IS_PADDED
+    return said
 
 
 cdef bint holds_group(

@@ -20,11 +20,6 @@ def as_column(values: npt.NDArray[np.generic], kind: pa.DataType, is_valid: Mask
     return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def as_booleans(is_so: Mask | npt.NDArray[np.uint8]) -> pa.BooleanArray:
-    """Return an Arrow array of booleans, true where a number is not zero."""
-    return pa.Array.from_buffers(pa.bool_(), len(is_so), [None, pa.py_buffer(np.packbits(is_so, bitorder="little"))])
-
-
 def text_buffers(texts: pa.StringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Return the bytes of a column and where each text begins and the last one ends in them; a null is empty."""
     texts = texts.fill_null("") if texts.null_count else texts

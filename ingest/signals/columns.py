@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
-from ingest.signals.arrow_arrays import as_strings
+from ingest.signals.arrow_arrays import as_column, as_strings
 from ingest.signals.cues import ANY_CUE, expression
 from ingest.signals.decline_hints import hint_of
 from ingest.signals.declining import decline_kinds
@@ -41,13 +41,14 @@ class SignalColumns:
             _whole(earlier), _whole(later), embeddings=self._embeddings, strictness=self._strictness
         )
 
-    def may_have_cue(self, questions: pa.Array) -> pa.Array:
-        """Return false where a question surely has no cue."""
-        return self._cue_look.may_match(_whole(questions))
+    def first_look(self, questions: pa.Array, answers: pa.Array) -> pa.Array:
+        """Return bits of each turn that save to look closer, where they are not set.
 
-    def may_decline(self, answers: pa.Array) -> pa.Array:
-        """Return false where the first letters of an answer, LOOKED_AT, surely have no hint of declining."""
-        return self._decline_look.may_match(_whole(answers))
+        1: the question may have a cue, 2: it may have spaces around it, 4: the first letters of the answer, LOOKED_AT,
+        may decline, 8: there may be no answer.
+        """
+        asked, answered = self._cue_look.said_of(_whole(questions)), self._decline_look.said_of(_whole(answers))
+        return as_column(asked | answered << 2, pa.int8())
 
     def declining(self, answers: pa.Array) -> pa.Array:
         """Return how each answer declines: abstention, policy, partial or null."""

@@ -64,8 +64,7 @@ def _register(connection: duckdb.DuckDBPyConnection, columns: SignalColumns) -> 
         ("rephrase", "earlier, later", columns.rephrase, [text, text], _PAIR),
         ("supported", "answer, texts", columns.supported, [text, duckdb.list_type(text)], _SUPPORT),
         ("declining", "answer", columns.declining, [text], text),
-        ("may_decline", "answer", columns.may_decline, [text], duckdb.sqltype("BOOLEAN")),
-        ("may_have_cue", "question", columns.may_have_cue, [text], duckdb.sqltype("BOOLEAN")),
+        ("first_look", "question, answer", columns.first_look, [text, text], duckdb.sqltype("TINYINT")),
     )
     number = next(_numbers)
     for name, given, function, types, returned in functions:

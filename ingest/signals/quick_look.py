@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ingest.signals.arrow_arrays import as_booleans, text_buffers
+from ingest.signals.arrow_arrays import text_buffers
 from ingest.signals.needed_letters import letter_classes, needed_groups
 
 try:
@@ -19,6 +19,8 @@ else:
 
 WORTH_IT = 100_000
 """Texts from which on it saves more to look for letters than it costs to work out which; expressions being quick."""
+MAY_MATCH, IS_PADDED = 1, 2
+"""What is said of a text, added up: an expression may match it; it is empty, or begins or ends with a space."""
 _USUAL = 4096
 """Texts from which is learned what is rare in them."""
 _ALL_LETTERS = np.iinfo(np.int32).max // 8
@@ -34,16 +36,16 @@ class QuickLook:
         self._seen = 0
         self._groups: npt.NDArray[np.uint8] | None = None
 
-    def may_match(self, texts: pa.StringArray) -> pa.BooleanArray:
-        """Return false for each text that no expression matches, as far as that is told; a missing text is empty."""
+    def said_of(self, texts: pa.StringArray) -> npt.NDArray[np.uint8]:
+        """Return MAY_MATCH and IS_PADDED of each text, both where that is not looked at; a missing text is empty."""
         self._seen += len(texts)
         if not IS_COMPILED or self._seen < self._worth_from:
-            return as_booleans(np.ones(len(texts), dtype=bool))
+            return np.full(len(texts), MAY_MATCH | IS_PADDED, dtype=np.uint8)
         if self._groups is None:
             self._groups = self._needed(texts.slice(0, _USUAL).to_pylist())
-        found = np.empty(len(texts), dtype=np.uint8)
-        find_groups(*text_buffers(texts), letter_classes(), self._groups, self._longest, found)
-        return as_booleans(found)
+        said = np.empty(len(texts), dtype=np.uint8)
+        find_groups(*text_buffers(texts), letter_classes(), self._groups, self._longest, said)
+        return said
 
     def _needed(self, usual: Sequence[str | None]) -> npt.NDArray[np.uint8]:
         letters = [text[: self._longest] for text in usual if text]

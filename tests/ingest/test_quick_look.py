@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from functools import cache
 
 import duckdb
@@ -8,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from evalsets.languages import LANGUAGES
+from ingest.settings import SignalSettings
 from ingest.signals import quick_look
+from ingest.signals.columns import SignalColumns
 from ingest.signals.cues import ANY_CUE, expression
 from ingest.signals.decline_hints import hint_of
 from ingest.signals.needed_letters import UnreadExpressionError, needed_groups
-from ingest.signals.quick_look import QuickLook
+from ingest.signals.quick_look import IS_PADDED, MAY_MATCH, QuickLook
 from tests.evalsets.declining_phrases import DECLINES, DECLINES_IN_SIX_LANGUAGES, REFUSES
 
 CONNECTION = duckdb.connect()
@@ -34,8 +37,8 @@ def look_for(name: str) -> QuickLook:
     return look
 
 
-def found(look: QuickLook, texts: list[str]) -> list[bool]:
-    result: list[bool] = look.may_match(pa.array(texts, pa.string())).to_pylist()
+def found(look: QuickLook, texts: Sequence[str | None]) -> list[bool]:
+    result: list[bool] = (look.said_of(pa.array(texts, pa.string())) & MAY_MATCH != 0).tolist()
     return result
 
 
@@ -103,9 +106,15 @@ def test_whatever_an_expression_is_made_of_a_text_it_matches_is_found(
 
 def test_only_the_first_letters_are_looked_at_and_a_missing_text_matches_nothing() -> None:
     look = QuickLook(["(?i)refused"], longest=10, worth_from=1)
-    texts = pa.array(["\u00e9\u00e9 refused", "\u00e9\u00e9\u00e9\u00e9 refused", "it REFUSED", None, ""])
-    expected = [True, False, True, False, False] if quick_look.IS_COMPILED else [True] * 5
-    assert look.may_match(texts).to_pylist() == expected
+    texts = ["\u00e9\u00e9 refused", "\u00e9\u00e9\u00e9\u00e9 refused", "it REFUSED", None, ""]
+    assert found(look, texts) == ([True, False, True, False, False] if quick_look.IS_COMPILED else [True] * 5)
+
+
+def test_texts_with_spaces_around_them_and_empty_ones_are_told_from_others() -> None:
+    texts = pa.array(["a", " a", "a ", "", None, " ", "a b", "\u00e9"])
+    said = QuickLook(["refused"], worth_from=1).said_of(texts)
+    expected = [0, 1, 1, 1, 1, 1, 0, 0] if quick_look.IS_COMPILED else [1] * 8
+    assert (said & IS_PADDED != 0).tolist() == [bool(each) for each in expected]
 
 
 def test_few_texts_are_not_worth_working_out_which_letters_are_needed() -> None:
@@ -130,4 +139,11 @@ def test_bytes_that_are_no_text_are_read_within_their_bounds(texts: list[bytes])
     )
     look = QuickLook(["refused"], worth_from=1)
     look._groups = needed_groups("refused", USUAL)
-    assert look.may_match(column).to_pylist()[-1] is False
+    assert look.said_of(column)[-1] == 0
+
+
+def test_the_first_look_tells_of_question_and_answer_in_bits() -> None:
+    columns = SignalColumns(SignalSettings(), ["en"], looks_from=1)
+    questions, answers = [" Thursday", "Thursday", "are you sure?", None], ["Friday.", "I do not know.", "Friday. ", ""]
+    looks = columns.first_look(pa.array(questions, pa.string()), pa.array(answers, pa.string())).to_pylist()
+    assert looks == ([2, 4, 1 | 8, 2 | 8] if quick_look.IS_COMPILED else [15] * 4)

@@ -1,6 +1,10 @@
 -- The turns that a signal may flag, each with the turn after it, and the hashed sample that controls are drawn from.
 -- What goes through the sort is kept narrow: what a row says of itself is settled before, its other columns come after.
-WITH placed AS (
+WITH looked AS (
+    SELECT *, first_look(question, answer) AS look, md5(concat(:seed, interaction_id)) < :sample_below AS is_drawn
+    FROM logs
+),
+placed AS (
     SELECT
         l.line,
         l.interaction_id,
@@ -13,16 +17,15 @@ WITH placed AS (
             )
         ) AS session,
         unix_micros(l.asked_at) AS asked_us,
-        -- Hardly any need it, and to look for that is quicker.
-        CASE WHEN l.question LIKE ' %' OR l.question LIKE '% ' THEN trim(l.question) ELSE l.question END AS question,
-        CASE WHEN may_have_cue(l.question) THEN coalesce(regexp_like(trim(l.question), :any_cue), false)
+        -- Hardly any row needs what the bits of the first look tell of.
+        CASE WHEN (l.look & 2) <> 0 THEN trim(l.question) ELSE l.question END AS question,
+        CASE WHEN (l.look & 1) <> 0 THEN coalesce(regexp_like(trim(l.question), :any_cue), false)
             ELSE false END AS has_cue,
         l.feedback,
-        -- Nearly all answers begin with a letter: these are not trimmed to see that something is left.
-        CASE WHEN l.answer > '!' AND l.answer < '~' THEN false
-            ELSE coalesce(trim(substr(l.answer, 1, 50)), '') = '' END AS is_empty_answer,
+        CASE WHEN (l.look & 8) <> 0 THEN coalesce(trim(substr(l.answer, 1, 50)), '') = '' ELSE false END
+            AS is_empty_answer,
         (g.turns IS NOT NULL AND NOT g.is_shared) OR coalesce(o.turns > :giant_session_turns, false) AS is_giant,
-        CASE WHEN may_decline(l.answer) THEN
+        CASE WHEN (l.look & 4) <> 0 THEN
             CASE
                 WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
                     regexp_like(substr(l.answer, 1, 250), :decline_en)
@@ -42,12 +45,14 @@ WITH placed AS (
                 OR coalesce(trim(l.error), '') <> ''
                 OR (l.latency_ms > :slow_floor_ms AND l.latency_ms > :slow_factor * u.latency_ms)
                 OR l.cost > :costly_factor * u.cost
-                OR md5(concat(:seed, l.interaction_id)) < :sample_below,
+                OR l.is_drawn,
             false
         ) AS is_noted,
         -- The few answers that may be compared with what was retrieved: to find them again takes as long as to read all.
-        CASE WHEN md5(concat(:seed, l.interaction_id)) < :support_below THEN substr(l.answer, 1, 4000) END AS drawn_answer
-    FROM logs AS l
+        CASE WHEN l.is_drawn THEN
+            CASE WHEN md5(concat(:seed, l.interaction_id)) < :support_below THEN substr(l.answer, 1, 4000) END
+        END AS drawn_answer
+    FROM looked AS l
     LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
     LEFT JOIN loose AS o ON o.interaction_id = l.interaction_id
     CROSS JOIN (SELECT min(latency_ms) AS latency_ms, min(CASE WHEN cost > 0 THEN cost END) AS cost FROM baselines) AS u
