@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ingest.candidates import Candidate, SignalHit
-from ingest.collecting import rare_collections
 from ingest.shown_turns import Rows, Shown, ShownRows, put_together
 
 _HITS = """
@@ -37,9 +36,8 @@ def fetch_candidates(connection: duckdb.DuckDBPyConnection, shown: ShownRows) ->
 
 def candidates_of(rows: CandidateRows) -> tuple[Candidate, ...]:
     """Return rows as candidates."""
-    with rare_collections():
-        shown, hits = put_together(rows.shown), _hits(rows.hits)
-        return tuple(_candidate(row, hits[line], shown[line]) for line, *row in rows.candidates)
+    shown, hits = put_together(rows.shown), _hits(rows.hits)
+    return tuple(_candidate(row, hits[line], shown[line]) for line, *row in rows.candidates)
 
 
 def candidate_id(interaction_id: str) -> str:

@@ -11,6 +11,7 @@ import duckdb
 from evalsets.errors import ErrataError
 from ingest.candidate_reading import CandidateRows, candidates_of, fetch_candidates
 from ingest.candidates import Candidate
+from ingest.collecting import rare_collections
 from ingest.diagnosing import CorpusSearch, diagnosed
 from ingest.grouping import group_alike, recognise_known
 from ingest.log_languages import languages_of
@@ -90,7 +91,7 @@ def mine(
     Raises NothingToMineError on an empty store.
     """
     signals, queue = signals or SignalSettings(), queue or QueueSettings()
-    with ThreadPoolExecutor(1) as beside:
+    with rare_collections(), ThreadPoolExecutor(1) as beside:
         with store.unit() as connection:
             connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
             connection.execute("SET preserve_insertion_order = false")
