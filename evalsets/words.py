@@ -59,10 +59,11 @@ _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _ABBREVIATIONS = tuple(
     "e.g i.e etc vs nr art approx fig dr mr mrs ms prof inc ltd bzw z.b d.h ca p.ex sr sra mme".split()  # noqa: SIM905 - a list of words reads best as words
 )
-_ABBREVIATION = re.compile(
+ABBREVIATION = re.compile(
     rf"(?:\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})|\b[A-Za-z])\.$",
     re.IGNORECASE,
 )
+"""Stands at the end of what no sentence ends with."""
 # Each alternative begins with one of a set of characters, which is what makes the search quick.
 _BREAK = re.compile(
     r"[.!?\u2026\u3002\uff01\uff1f\n](?:(?<=[.!?\u2026])[\"')\]]*\s+|(?<=[\u3002\uff01\uff1f])|(?<=\n)(?:\s*\n)?)"
@@ -244,4 +245,4 @@ def _is_abbreviated(text: str) -> bool:
         return False
     if len(text) > _INITIAL and text[-3:-1].isalpha() and not text[-8:-1].lower().endswith(_ABBREVIATIONS):
         return False
-    return _ABBREVIATION.search(text, max(0, len(text) - 12)) is not None
+    return ABBREVIATION.search(text, max(0, len(text) - 12)) is not None

@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
-from ingest.signals.arrow_arrays import as_column, as_strings
+from ingest.signals.arrow_arrays import as_column
 from ingest.signals.cues import ANY_CUE, expression
 from ingest.signals.decline_hints import hint_of
-from ingest.signals.declining import decline_kinds
+from ingest.signals.declining import DeclineColumns
 from ingest.signals.quick_look import WORTH_IT, QuickLook
 from ingest.signals.rephrase_columns import rephrase_columns
 from ingest.signals.support_columns import support_columns
@@ -28,7 +28,7 @@ class SignalColumns:
 
         Texts are looked at quickly once there were `looks_from` of them.
         """
-        self._languages = tuple(languages)
+        self._declines = DeclineColumns(languages)
         self._embeddings = settings.embeddings
         self._strictness = settings.rephrase_strictness
         self._cue_look = QuickLook([expression(ANY_CUE)], worth_from=looks_from)
@@ -52,7 +52,7 @@ class SignalColumns:
 
     def declining(self, answers: pa.Array) -> pa.Array:
         """Return how each answer declines: abstention, policy, partial or null."""
-        return as_strings(decline_kinds(answers.to_pylist(), self._languages))
+        return self._declines.kinds(_whole(answers))
 
     def supported(self, answers: pa.Array, texts: pa.Array) -> pa.Array:
         """Return a struct of the share of the words found in the text and the first figure that is not."""

@@ -1,16 +1,60 @@
 """Whether logged answers decline, for whole columns at once."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from evalsets.languages import LANGUAGES
-from evalsets.refusals import read_refusal
+from evalsets.refusals import RefusalKind, read_refusal
+from ingest.signals.arrow_arrays import as_column, as_strings, text_buffers
+
+if TYPE_CHECKING:
+    from ingest.compiled.declining import RefusalReader
+
+try:
+    from ingest.signals.refusal_programs import refusal_reader
+except ImportError:  # nothing was compiled where this is installed
+    IS_COMPILED = False
+else:
+    IS_COMPILED = True
+
+WORTH_IT = 10_000
+"""Answers from which on it saves more to read them in a compiled loop than its programs take to make."""
+_KINDS = (RefusalKind.NONE, RefusalKind.ABSTENTION, RefusalKind.POLICY, RefusalKind.PARTIAL)
+"""By the numbers of the compiled loop."""
+_UNREAD = len(_KINDS)
 
 
-def decline_kinds(answers: Sequence[str | None], languages: Sequence[str] = LANGUAGES) -> list[str | None]:
-    """Return `abstention`, `policy` or `partial` for each answer that declines in one of `languages`, else None."""
-    codes = tuple(languages)
-    return [None if answer is None else _kind(answer, codes) for answer in answers]
+class DeclineColumns:
+    """Tells how answers decline: as `read_refusal` does, which reads what the compiled loop does not."""
+
+    def __init__(self, languages: Sequence[str] = LANGUAGES, *, worth_from: int = WORTH_IT) -> None:
+        """Look for refusals in `languages`, in the compiled loop once there were `worth_from` answers."""
+        self._languages = tuple(languages)
+        self._worth_from = worth_from
+        self._seen = 0
+        self._reader: RefusalReader | None = None
+
+    def kinds(self, answers: pa.StringArray) -> pa.StringArray:
+        """Return `abstention`, `policy`, `partial` or null for each answer; null for a missing one."""
+        reader = self._reader_for(len(answers))
+        if reader is None:
+            return as_strings([_kind(answer, self._languages) if answer else None for answer in answers.to_pylist()])
+        kinds = np.empty(len(answers), dtype=np.uint8)
+        reader.read(*text_buffers(answers), kinds)
+        for row in np.flatnonzero(kinds == _UNREAD).tolist():
+            kinds[row] = _KINDS.index(RefusalKind(_kind(answers[row].as_py(), self._languages) or RefusalKind.NONE))
+        return _names().take(as_column(kinds, pa.uint8(), kinds > 0))
+
+    def _reader_for(self, answers: int) -> "RefusalReader | None":
+        is_time = self._seen < self._worth_from <= self._seen + answers
+        self._seen += answers
+        if is_time and IS_COMPILED:  # by one thread: others read in the plain way until it is there
+            self._reader = refusal_reader(self._languages)
+        return self._reader
 
 
 _SHORT = 300
@@ -22,11 +66,16 @@ def _kind(answer: str, languages: tuple[str, ...]) -> str | None:
 
 
 def _read_kind(answer: str, languages: tuple[str, ...]) -> str | None:
-    kind = str(read_refusal(answer, languages).kind)
-    return None if kind == "none" else kind
+    kind = read_refusal(answer, languages).kind
+    return None if kind is RefusalKind.NONE else str(kind)
 
 
 @lru_cache(maxsize=50_000)
 def _short_kind(answer: str, languages: tuple[str, ...]) -> str | None:
     """Assistants decline in the same words again and again, so this is remembered."""
     return _read_kind(answer, languages)
+
+
+@cache
+def _names() -> pa.StringArray:
+    return as_strings([*map(str, _KINDS)])

@@ -1,0 +1,18 @@
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.signals.phrase_programs import Programs
+
+class RefusalReader:
+    def __init__(
+        self,
+        programs: Programs,
+        folded: npt.NDArray[np.uint8],
+        abbreviation: int,
+        languages: Sequence[Mapping[str, int]],
+    ) -> None: ...
+    def read(
+        self, letters: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], kinds: npt.NDArray[np.uint8]
+    ) -> None: ...

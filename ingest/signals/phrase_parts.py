@@ -1,0 +1,226 @@
+"""Expressions read into their parts: all that the language tables are written with is understood."""
+
+import re
+from collections.abc import Callable, Iterable
+from enum import Enum
+from functools import reduce
+from itertools import groupby
+from operator import or_
+from typing import NamedTuple
+
+from evalsets.errors import ErrataError
+
+LETTERS = 256
+"""A letter is one of Latin-1, as a bit of a set; the end of a text is one more."""
+ANY_LETTER = (1 << LETTERS) - 1
+END = 1 << LETTERS
+MANY = 1 << 14
+"""Stands for no limit: more than any text is long that is read."""
+
+
+class UnknownExpressionError(ErrataError):
+    """An expression is written with what is not understood here."""
+
+
+class Edge(Enum):
+    """A place between letters."""
+
+    BEGIN = "^"
+    END = "$"
+    BOUNDARY = r"\b"
+
+
+class Letter(NamedTuple):
+    """One letter out of a set, a bit for each."""
+
+    letters: int
+
+
+class Turn(NamedTuple):
+    """One part after the other."""
+
+    parts: tuple["Part", ...]
+
+
+class Choice(NamedTuple):
+    """The first of the ways that leads to a match."""
+
+    ways: tuple["Part", ...]
+
+
+class Repeat(NamedTuple):
+    """A part some times over, as often as can be unless it is lazy."""
+
+    part: "Part"
+    least: int
+    most: int
+    lazy: bool
+
+
+class Look(NamedTuple):
+    """What must, or must not, stand ahead."""
+
+    part: "Part"
+    wanted: bool
+
+
+Part = Edge | Letter | Turn | Choice | Repeat | Look
+NOTHING = Turn(())
+
+
+def any_text(texts: Iterable[str]) -> Part:
+    """Return what finds any of the texts; those that begin alike share their beginning."""
+    kept = set(texts)
+    return NOTHING if "" in kept else _by_heads(kept, any_text)
+
+
+def one_of(texts: Iterable[str]) -> Part:
+    """Return what is one of the texts, from beginning to end."""
+    return Turn((Edge.BEGIN, _endings(texts)))
+
+
+def _endings(texts: Iterable[str]) -> Part:
+    return _by_heads(set(texts), _endings)
+
+
+def _by_heads(texts: Iterable[str], rest: Callable[[Iterable[str]], Part]) -> Part:
+    """Return a way for each first letter, which goes on with the rests of the texts that begin with it."""
+    ways: list[Part] = []
+    for head, same in groupby(sorted(texts), key=lambda text: text[:1]):
+        ways.append(Turn((_letter(head), rest([text[1:] for text in same]))) if head else Edge.END)
+    return ways[0] if len(ways) == 1 else Choice(tuple(ways))
+
+
+def parsed(expression: str) -> Part:
+    """Read an expression as `re` does, without flags."""
+    reader = _Reader(expression)
+    part = reader.choice()
+    if reader.place < len(expression):
+        raise UnknownExpressionError(f"{expression!r} has a group that was never opened, at {reader.place}.")
+    return part
+
+
+def can_be_empty(part: Part) -> bool:
+    """Tell whether a match may take no letter."""
+    match part:
+        case Letter():
+            return False
+        case Turn(parts):
+            return all(map(can_be_empty, parts))
+        case Choice(ways):
+            return any(map(can_be_empty, ways))
+        case Repeat(inner, least):
+            return not least or can_be_empty(inner)
+    return True
+
+
+def _letter(letter: str) -> Letter:
+    """Return a letter; what is not of Latin-1 stands in no text."""
+    return Letter(1 << ord(letter) if ord(letter) < LETTERS else 0)
+
+
+def _kind(is_so: Iterable[bool]) -> int:
+    return sum(1 << code for code, each in enumerate(is_so) if each)
+
+
+_CHARACTERS = [chr(code) for code in range(LETTERS)]
+_KINDS = {
+    "w": _kind(letter.isalnum() or letter == "_" for letter in _CHARACTERS),
+    "s": _kind(map(str.isspace, _CHARACTERS)),
+    "d": _kind(map(str.isdecimal, _CHARACTERS)),
+}
+_KINDS |= {kind.upper(): ANY_LETTER & ~letters for kind, letters in _KINDS.items()}
+_NO_LINE_BREAK = ANY_LETTER & ~(1 << ord("\n"))
+_REPEAT = re.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\})(\??)")
+_OFTEN = {"?": (0, 1), "*": (0, MANY), "+": (1, MANY)}
+_NO_LETTERS = "^$()[]{}?*+|.\\"
+
+
+class _Reader:
+    """Reads an expression from left to right."""
+
+    def __init__(self, expression: str) -> None:
+        self._expression, self.place = expression, 0
+
+    def choice(self) -> Part:
+        """Read up to the end of the group."""
+        ways = [self._turn()]
+        while self._takes("|"):
+            ways.append(self._turn())
+        return ways[0] if len(ways) == 1 else Choice(tuple(ways))
+
+    def _turn(self) -> Part:
+        parts: list[Part] = []
+        while self.place < len(self._expression) and self._expression[self.place] not in "|)":
+            parts.append(self._repeated(self._part()))
+        return parts[0] if len(parts) == 1 else Turn(tuple(parts))
+
+    def _part(self) -> Part:
+        if self._expression[self.place] not in _NO_LETTERS:
+            return _letter(self._next())
+        for edge in Edge:
+            if self._takes(edge.value):
+                return edge
+        if self._takes("(?:"):
+            return self._group()
+        if self._takes("(?="):
+            return Look(self._group(), wanted=True)
+        if self._takes("(?!"):
+            return Look(self._group(), wanted=False)
+        return Letter(self._set() if self._takes("[") else self._letters(self._next()))
+
+    def _group(self) -> Part:
+        part = self.choice()
+        if not self._takes(")"):
+            raise UnknownExpressionError(f"{self._expression!r} has a group that is not closed.")
+        return part
+
+    def _repeated(self, part: Part) -> Part:
+        found = _REPEAT.match(self._expression, self.place)
+        if not found:
+            return part
+        self.place = found.end()
+        sign, least, comma, most, lazy = found.groups()
+        times = _OFTEN[sign] if sign else (int(least), int(most or MANY) if comma else int(least))
+        if can_be_empty(part) and times[1] > 1:
+            raise UnknownExpressionError(f"{self._expression!r} repeats what may be nothing, before {self.place}.")
+        return Repeat(part, *times, bool(lazy))
+
+    def _letters(self, mark: str) -> int:
+        """Return the letters that a mark, or what is escaped after it, stands for outside of a set."""
+        if mark == ".":
+            return _NO_LINE_BREAK
+        if mark == "\\":
+            return self._escaped()
+        if mark in _NO_LETTERS:
+            raise UnknownExpressionError(f"{self._expression!r} has {mark!r} at {self.place - 1}, which is not known.")
+        return _letter(mark).letters
+
+    def _escaped(self) -> int:
+        mark = self._next()
+        if mark in _KINDS:
+            return _KINDS[mark]
+        if mark.isalnum():
+            raise UnknownExpressionError(f"{self._expression!r} has an escape that is not known: {mark!r}.")
+        return _letter(mark).letters
+
+    def _set(self) -> int:
+        negated = self._takes("^")
+        letters = 0
+        while not self._takes("]"):
+            first = self._next()
+            letters |= self._escaped() if first == "\\" else _letter(first).letters
+            if self._expression[self.place] == "-" and self._expression[self.place + 1] != "]":
+                self.place += 1
+                letters |= reduce(or_, (1 << code for code in range(ord(first), ord(self._next()) + 1)))
+        return ANY_LETTER & ~letters if negated else letters
+
+    def _next(self) -> str:
+        self.place += 1
+        return self._expression[self.place - 1]
+
+    def _takes(self, text: str) -> bool:
+        if not self._expression.startswith(text, self.place):
+            return False
+        self.place += len(text)
+        return True
