@@ -13,8 +13,9 @@ from ingest.adapters import adapter_names
 from ingest.adapters.base import Caution
 from ingest.columnar import table_bytes, table_of
 from ingest.ingest_records import kept_mapping
-from ingest.reading_jobs import WORKERS, RowReader, SentBlock, StagedBlock, Way
+from ingest.reading_jobs import WORKERS, RowReader, StagedBlock, Way
 from ingest.replacing import let_older_replace, take_back
+from ingest.sent_blocks import SentBlock
 from ingest.span_staging import FAMILY_SCHEMA, TraceBatch, iter_waiting, store_traces, trace_table
 from ingest.storing import GroupWriter
 from ingest.trace_rows import StagedSpan, together, trace_of, written

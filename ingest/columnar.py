@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -84,6 +85,12 @@ def as_tables(rows: StagedRows) -> Tables:
 _ALIAS_COLUMNS = ("source", "alias", "interaction_id")
 
 
+@cache
+def no_rows() -> Tables:
+    """Return tables of nothing."""
+    return as_tables(StagedRows())
+
+
 def _array(name: str, values: list[Any]) -> pa.Array:
     kind = COLUMN_TYPES.get(name, pa.string())
     try:
@@ -155,9 +162,15 @@ def joined(blocks: Sequence[Tables]) -> Tables:
     return Tables(interactions, pa.concat_tables(links), *rest)
 
 
-def to_bytes(tables: Tables) -> list[bytes]:
-    """Serialise for another process."""
-    return [table_bytes(table) for table in tables]
+def drained(table: pa.Table) -> pa.RecordBatchReader:
+    """Return the rows to be read once, each batch let go of after it; a table in a view stays until the commit."""
+    return pa.RecordBatchReader.from_batches(table.schema, _popped(table.to_batches()))
+
+
+def _popped(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    batches.reverse()
+    while batches:
+        yield batches.pop()
 
 
 def table_bytes(table: pa.Table) -> bytes:
@@ -167,11 +180,6 @@ def table_bytes(table: pa.Table) -> bytes:
         writer.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content
-
-
-def from_bytes(parts: list[bytes]) -> Tables:
-    """Read what `to_bytes` wrote."""
-    return Tables(*map(table_of, parts))
 
 
 def table_of(content: bytes) -> pa.Table:

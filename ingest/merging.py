@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.columnar import Tables
+from ingest.columnar import Tables, drained
 from ingest.ingest_report import InteractionCounts
 from ingest.passages import number_passages
 from ingest.staging import INTERACTION_COLUMNS
@@ -58,9 +58,9 @@ FROM interactions AS e WHERE c.outcome = 'rival' AND e.interaction_id = c.intera
 # Nothing has to be compared when every id is new and stands once, as in a log that is read for the first time.
 _IS_ALL_NEW = """
 SELECT NOT EXISTS (SELECT 1 FROM forgotten)
-    AND NOT EXISTS (SELECT 1 FROM staged_interactions SEMI JOIN interactions USING (interaction_id))
+    AND NOT EXISTS (SELECT 1 FROM staged_ids SEMI JOIN interactions USING (interaction_id))
     AND count(*) = count(DISTINCT interaction_id)
-FROM staged_interactions
+FROM staged_ids
 """
 # Not that of one that was deleted either: mining remembers the highest that it saw.
 _FIRST_NUMBER = """
@@ -152,12 +152,14 @@ def merge(
     tables = _concatenated(group)
     group.clear()
     sizes, links = _Sizes(*(table.num_rows for table in tables)), tables.links
-    for name, table in zip(_VIEWS, tables, strict=True):
+    are_new = bool(sizes.interactions) and _are_all_new(connection, tables.interactions)
+    interactions = drained(tables.interactions) if are_new else tables.interactions  # read once, or several times
+    for name, table in zip(_VIEWS, (interactions, *tables[1:]), strict=True):
         connection.register(name, table)
-    # From here on only the engine holds the larger tables, so that each is freed once it is stored.
-    del tables, table
+    # From here on only the engine holds what is read once, so that it is freed while it is stored.
+    del tables, table, interactions
     try:
-        merged = _merged(connection, sizes, links, ingest_id)
+        merged = _merged(connection, sizes, links, ingest_id, are_new=are_new)
         if with_spans and sizes.texts:
             connection.execute(_INSERT_TEXTS)
         return merged
@@ -189,8 +191,21 @@ def _concatenated(group: Sequence[Tables]) -> Tables:
     return Tables(pa.concat_tables(interactions), pa.concat_tables(links), *rest)
 
 
-def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, links: pa.Table, ingest_id: int) -> Merged:
-    counts = _merge_interactions(connection, links, ingest_id) if sizes.interactions else InteractionCounts()
+def _are_all_new(connection: duckdb.DuckDBPyConnection, interactions: pa.Table) -> bool:
+    connection.register("staged_ids", interactions.select(["interaction_id"]).combine_chunks())
+    try:
+        return bool(connection.execute(_IS_ALL_NEW).fetchall()[0][0])
+    finally:
+        connection.unregister("staged_ids")
+
+
+def _merged(
+    connection: duckdb.DuckDBPyConnection, sizes: _Sizes, links: pa.Table, ingest_id: int, *, are_new: bool
+) -> Merged:
+    counts = InteractionCounts()
+    if sizes.interactions:
+        first_number = _count(connection, _FIRST_NUMBER)
+        counts = (_appended if are_new else _compared)(connection, links, ingest_id, first_number)
     if sizes.aliases:
         connection.execute(_INSERT_ALIASES)
     votes = 0
@@ -202,17 +217,14 @@ def _merged(connection: duckdb.DuckDBPyConnection, sizes: _Sizes, links: pa.Tabl
     return Merged(counts, votes)
 
 
-def _merge_interactions(connection: duckdb.DuckDBPyConnection, links: pa.Table, ingest_id: int) -> InteractionCounts:
-    [(is_all_new,)] = connection.execute(_IS_ALL_NEW).fetchall()
-    first_number = _count(connection, _FIRST_NUMBER)
-    if is_all_new:
-        given = {"ingest_id": ingest_id, "first_number": first_number}
-        new = int(connection.execute(_APPEND, given).fetchall()[0][0])
-        connection.unregister("staged_interactions")
-        _store_links(connection, links, _APPEND_LINKS, {"first_number": first_number})
-        connection.execute(_INSERT_TEXTS)
-        return InteractionCounts(new=new)
-    return _compared(connection, links, ingest_id, first_number)
+def _appended(
+    connection: duckdb.DuckDBPyConnection, links: pa.Table, ingest_id: int, first_number: int
+) -> InteractionCounts:
+    given = {"ingest_id": ingest_id, "first_number": first_number}
+    new = int(connection.execute(_APPEND, given).fetchall()[0][0])
+    _store_links(connection, links, _APPEND_LINKS, {"first_number": first_number})
+    connection.execute(_INSERT_TEXTS)
+    return InteractionCounts(new=new)
 
 
 def _store_links(

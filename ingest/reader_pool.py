@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeVar
 from ingest.reading.blocks import LinePart, line_parts, whole_blocks
 from ingest.reading.probing import Probe
 from ingest.reading.unwrapping import Layers
-from ingest.reading_jobs import WORKERS, RowReader, SentBlock, StagedBlock, Way
+from ingest.reading_jobs import WORKERS, RowReader, StagedBlock, Way
+from ingest.sent_blocks import SentBlock
 from ingest.worker_processes import start_lean, worker_processes
 
 _IN_FLIGHT = 2

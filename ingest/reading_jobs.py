@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -11,12 +10,12 @@ import pyarrow as pa
 from ingest.adapters import get_adapter
 from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, SpanAdapter, Trace
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
-from ingest.columnar import Tables, as_tables, from_bytes, joined, table_bytes, table_of, to_bytes
+from ingest.columnar import Tables, as_tables, joined, no_rows
 from ingest.privacy import Redactor
 from ingest.reading.blocks import CUT_OFF, PART_BYTES, LinePart, ReadBlock, content_of, line_pieces, read_part
 from ingest.settings import PrivacySettings
 from ingest.span_lines import read_usual_lines, renumber
-from ingest.span_staging import trace_table
+from ingest.span_staging import no_traces
 from ingest.staging import StagedRows
 from ingest.usual_traces import UsualSpans
 from ingest.whole_traces import put_together
@@ -202,7 +201,7 @@ class RowReader:
     def as_block(rows: StagedRows) -> StagedBlock:
         """Return staged, redacted rows as tables with the rest of their account."""
         is_empty = not (rows.size or rows.texts or rows.votes or rows.aliases)
-        tables = _nothing().tables if is_empty else as_tables(rows)
+        tables = no_rows() if is_empty else as_tables(rows)
         rest = StagedRows(
             skips=rows.skips,
             rejects=rows.rejects,
@@ -215,19 +214,7 @@ class RowReader:
             lines=rows.lines,
             redactions=rows.redactions,
         )
-        return StagedBlock(tables, rest, _nothing().traces)
-
-
-class _Nothing(NamedTuple):
-    """What a block holds of which nothing is staged."""
-
-    tables: Tables
-    traces: pa.Table
-
-
-@cache
-def _nothing() -> _Nothing:
-    return _Nothing(as_tables(StagedRows()), trace_table([]))
+        return StagedBlock(tables, rest, no_traces())
 
 
 def _mapping_reader(mapping: "MappingFile | None", adapter: Adapter | None) -> "MappingReader | None":
@@ -280,23 +267,3 @@ def _take_safely(rows: StagedRows, outcomes: Iterable[Any], file: str, at: _Take
         rows.rejects.append(Reject(file, at.line, f"the adapter failed on a record: {type(error).__name__}: {error}"))
         rejecting.add(at.count)
     return rejecting
-
-
-class SentBlock(NamedTuple):
-    """A staged block on its way from another process."""
-
-    tables: list[bytes]
-    rest: StagedRows
-    traces: bytes
-    made: list[bytes] | None
-
-    @classmethod
-    def of(cls, block: StagedBlock) -> "SentBlock":
-        """Serialise a block."""
-        made = to_bytes(block.made) if block.made is not None else None
-        return cls(to_bytes(block.tables), block.rest, table_bytes(block.traces), made)
-
-    def received(self) -> StagedBlock:
-        """Return the block that was sent."""
-        made = from_bytes(self.made) if self.made is not None else None
-        return StagedBlock(from_bytes(self.tables), self.rest, table_of(self.traces), made)

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -199,6 +200,12 @@ def trace_table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema = TRACE_SCHEM
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields)
     arrays = [_array(column, field.type) for column, field in zip(columns[:-1], fields[:-1], strict=True)]
     return pa.Table.from_arrays([*arrays, *payload_columns(columns[-1])], schema=schema)
+
+
+@cache
+def no_traces() -> pa.Table:
+    """Return a table of no traces."""
+    return trace_table([])
 
 
 def _array(column: Sequence[Any], kind: Any) -> pa.Array:

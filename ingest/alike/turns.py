@@ -1,7 +1,6 @@
 """Makes of traces that are alike their turns, column by column."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -15,10 +14,10 @@ from ingest.alike.columns import Column, Numbers, first_known, told
 from ingest.alike.hints import hinted
 from ingest.alike.places import Chunks, Place
 from ingest.alike.stored_spans import WrittenSpans, naming, written_spans
-from ingest.columnar import Tables, as_tables
+from ingest.columnar import Tables, no_rows
 from ingest.compiled.spans import Known
 from ingest.span_privacy import SpanRedactor, as_written
-from ingest.staging import StagedRows, as_json
+from ingest.staging import as_json
 from ingest.traces.plain_forms import SPEAKING, Form
 from ingest.traces.turn import reply_of
 
@@ -59,11 +58,6 @@ class Turns(NamedTuple):
     last_ns: Ints
     odd: Ints
     """Which traces are left to the other readers."""
-
-
-@cache
-def _nothing() -> Tables:
-    return as_tables(StagedRows())
 
 
 class _Alike:
@@ -127,7 +121,7 @@ def turns_of(block: Block, form: Form, places: Sequence[Place], made_by: MadeBy)
     tables = Tables(
         _interactions(alike, made, questions, source),
         _links(alike),
-        *_nothing()[2:4],
+        *no_rows()[2:4],
         pa.table(
             [pa.repeat(source, alike.size), entry_ids, made],
             ["source", "alias", "interaction_id"],
@@ -274,7 +268,7 @@ def _links(alike: _Alike) -> pa.Table:
     place = _retrieving(alike)
     chunks = place.chunks if place is not None else None
     if chunks is None:
-        return _nothing().links
+        return no_rows().links
     many = len(chunks.ranks)
     if chunks.ranks != list(range(many)) or alike.form.steps[0][1] != _STAGE:
         raise ValueError("ranks out of order")
