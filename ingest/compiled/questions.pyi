@@ -19,3 +19,11 @@ def measure_pairs(
     word_sets: npt.NDArray[np.float64],
     features: npt.NDArray[np.float64],
 ) -> int: ...
+def give_verdicts(
+    measured: npt.NDArray[np.uint8],
+    word_sets: npt.NDArray[np.float64],
+    features: npt.NDArray[np.float64],
+    heads: npt.NDArray[np.float64],
+    kinds: npt.NDArray[np.int8],
+    scores: npt.NDArray[np.float64],
+) -> int: ...

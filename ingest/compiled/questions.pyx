@@ -6,8 +6,8 @@ both. A question is read into a `Question` on the stack: its letters, its words 
 one hash are not expected in a lifetime), and its pieces, which is what stands between spaces.
 """
 
-from libc.math cimport log
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.math cimport exp, fabs, floor, log, rint
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 cdef enum:
@@ -24,6 +24,16 @@ cdef enum:
     MAY_BE_REPEATED = 4
     UNREAD = 8
     REPEATED = 16
+
+# What it comes to: places in `rephrasing.KINDS`, or one of the last two.
+cdef enum:
+    RESTATED = 0
+    REWORDED = 1
+    REPEATED_KIND = 3
+    NO_KIND = -1
+    LEFT_TO_PLAIN_WAY = -2
+
+cdef double NEARLY_BETWEEN = 1e-6  # as in `rephrasing`: of a thousandth
 
 include "offsets.pxi"
 include "questions_words.pxi"
@@ -93,6 +103,68 @@ def measure_pairs(
     return weighed
 
 
+def give_verdicts(
+    const uint8_t[::1] measured,
+    const double[::1] word_sets,
+    const double[:, ::1] features,
+    const double[:, ::1] heads,
+    int8_t[::1] kinds,
+    double[::1] scores,
+):
+    """Give pairs their kind and score by what `measure_pairs` said of them; returns how many are left to the plain way.
+
+    `heads` are the weights, intercept and threshold of the two kinds that are weighed.
+    """
+    cdef Py_ssize_t pairs = measured.shape[0], pair, weighed = 0, left = 0
+    if min(word_sets.shape[0], kinds.shape[0], scores.shape[0]) < pairs or features.shape[1] != FEATURES:
+        raise ValueError("the columns are of different lengths.")
+    if heads.shape[0] != 2 or heads.shape[1] != FEATURES + 2:
+        raise ValueError("the weights are not those of two kinds.")
+    with nogil:
+        for pair in range(pairs):
+            kinds[pair], scores[pair] = NO_KIND, 0.0
+            if measured[pair] & (MAY_BE_REPEATED | UNREAD):
+                kinds[pair] = LEFT_TO_PLAIN_WAY
+            elif measured[pair] & REPEATED:
+                kinds[pair], scores[pair] = REPEATED_KIND, 1.0
+            elif measured[pair] & ALIKE:
+                kinds[pair] = kind_by_score(RESTATED, word_sets[pair] / 100.0, &scores[pair])
+            elif measured[pair] & TO_WEIGH and weighed < features.shape[0]:
+                kinds[pair] = weigh(&features[weighed, 0], &heads[0, 0], &heads[1, 0], &scores[pair])
+            if measured[pair] & TO_WEIGH:
+                weighed += 1
+            left += kinds[pair] == LEFT_TO_PLAIN_WAY
+    return left
+
+
+cdef int weigh(const double* row, const double* restated, const double* reworded, double* score) noexcept nogil:
+    cdef double as_restated = margin(row, restated), as_reworded = margin(row, reworded)
+    cdef double best = max(as_restated, as_reworded)
+    if fabs(best) < NEARLY_BETWEEN:
+        return LEFT_TO_PLAIN_WAY
+    if best < 0:
+        return NO_KIND
+    return kind_by_score(RESTATED if as_restated >= as_reworded else REWORDED, 0.5 + best / 2, score)
+
+
+cdef double margin(const double* row, const double* head) noexcept nogil:
+    """Return how far a probability lies above the threshold, as a share of the way to 1; negative below it."""
+    cdef double logit = head[FEATURES], threshold = head[FEATURES + 1]
+    cdef int feature
+    for feature in range(FEATURES):
+        logit += row[feature] * head[feature]
+    return (1.0 / (1.0 + exp(-logit)) - threshold) / (1.0 - threshold)
+
+
+cdef inline int kind_by_score(int kind, double exact, double* score) noexcept nogil:
+    """Round a score to three places, unless it lies between two."""
+    cdef double thousands = exact * 1000.0
+    if fabs(thousands - floor(thousands) - 0.5) < NEARLY_BETWEEN:
+        return LEFT_TO_PLAIN_WAY
+    score[0] = rint(thousands) / 1000.0
+    return kind
+
+
 cdef void take(Side* side, const uint8_t* text, int size, const Known* known) noexcept nogil:
     """Read a text, unless it is the one that was read last: in a session one's later is the next one's earlier."""
     if size == side.size and memcmp(text, side.text, size) == 0:
@@ -126,7 +198,7 @@ cdef int judge(
     elif word_sets[0] >= bars.hopeless:
         verdict = TO_WEIGH
         row[0] = word_sets[0] / 100.0
-        row[1] = sorted_words_alike(a, b, patterns)
+        row[1] = letters_alike(a.sorted.letters, a.sorted.length, b.sorted.letters, b.sorted.length, patterns)
         row[2] = letters_alike(a.letters, a.length, b.letters, b.length, patterns)
         count_features(a, b, both, &row[3])
     if word_sets[0] >= bars.may_be_same and may_be_repeated(a, b, known):

@@ -5,11 +5,6 @@ cdef enum:
     ROWS = 528  # ASCII and MOST_LETTERS
 
 
-cdef struct Letters:
-    uint32_t[MOST_LETTERS] letters
-    int length
-
-
 # Which letters of a text are a letter: bit i of its row for letter i. Those beyond ASCII get rows as they come.
 cdef struct Patterns:
     uint64_t rows[ROWS][BLOCKS]
@@ -23,14 +18,16 @@ cdef double word_sets_alike(Question* a, Question* b, Patterns* patterns) noexce
     cdef int first = 0, second = 0, order, both = 0, common, apart, spaced
     cdef double best
     only_a.length = only_b.length = 0
-    while first < a.pieces or second < b.pieces:
-        order = 1 if first == a.pieces else -1 if second == b.pieces else order_of(a, first, b, second)
+    while first < a.count or second < b.count:
+        order = 1 if first == a.count else -1
+        if first < a.count and second < b.count:
+            order = order_of(a, &a.pieces[first], b, &b.pieces[second])
         if order == 0:
-            both += a.ends[first] - a.starts[first] + (both > 0)
+            both += a.pieces[first].end - a.pieces[first].start + (both > 0)
         elif order < 0:
-            append(&only_a, a, first)
+            append(&only_a, a, &a.pieces[first])
         else:
-            append(&only_b, b, second)
+            append(&only_b, b, &b.pieces[second])
         if order <= 0:
             first = next_piece(a, first)
         if order >= 0:
@@ -49,7 +46,7 @@ cdef double word_sets_alike(Question* a, Question* b, Patterns* patterns) noexce
 cdef inline int next_piece(Question* q, int piece) noexcept nogil:
     """Return the next piece that is another one."""
     piece += 1
-    while piece < q.pieces and order_of(q, piece - 1, q, piece) == 0:
+    while piece < q.count and order_of(q, &q.pieces[piece - 1], q, &q.pieces[piece]) == 0:
         piece += 1
     return piece
 
@@ -57,50 +54,6 @@ cdef inline int next_piece(Question* q, int piece) noexcept nogil:
 cdef inline double share_left(int changes, int letters) noexcept nogil:
     """Return how many per cent of the letters need no change."""
     return 100.0 - 100.0 * changes / letters if letters else 100.0
-
-
-cdef void sort_pieces(Question* q) noexcept nogil:
-    """Sort by insertion: there are few."""
-    cdef int number, place
-    for number in range(1, q.pieces):
-        place = number
-        while place and order_of(q, place - 1, q, place) > 0:
-            q.starts[place - 1], q.starts[place] = q.starts[place], q.starts[place - 1]
-            q.ends[place - 1], q.ends[place] = q.ends[place], q.ends[place - 1]
-            place -= 1
-
-
-cdef inline int order_of(Question* a, int first, Question* b, int second) noexcept nogil:
-    """Return which of two pieces comes first: below, at or above zero."""
-    cdef int size_a = a.ends[first] - a.starts[first], size_b = b.ends[second] - b.starts[second], place
-    cdef const uint32_t* in_a = &a.letters[a.starts[first]]
-    cdef const uint32_t* in_b = &b.letters[b.starts[second]]
-    for place in range(min(size_a, size_b)):
-        if in_a[place] != in_b[place]:
-            return -1 if in_a[place] < in_b[place] else 1
-    return size_a - size_b
-
-
-cdef inline void append(Letters* joined, Question* q, int piece) noexcept nogil:
-    """Add a piece after a space; never more than the letters of a question."""
-    cdef int size = q.ends[piece] - q.starts[piece]
-    if joined.length:
-        joined.letters[joined.length] = c" "
-        joined.length += 1
-    memcpy(&joined.letters[joined.length], &q.letters[q.starts[piece]], size * sizeof(uint32_t))
-    joined.length += size
-
-
-cdef double sorted_words_alike(Question* a, Question* b, Patterns* patterns) noexcept nogil:
-    """Return rapidfuzz's token_sort_ratio, 0 to 1."""
-    cdef Letters sorted_a, sorted_b
-    cdef int piece
-    sorted_a.length = sorted_b.length = 0
-    for piece in range(a.pieces):
-        append(&sorted_a, a, piece)
-    for piece in range(b.pieces):
-        append(&sorted_b, b, piece)
-    return letters_alike(sorted_a.letters, sorted_a.length, sorted_b.letters, sorted_b.length, patterns)
 
 
 cdef double letters_alike(
@@ -130,9 +83,7 @@ cdef int common_letters(
 
 cdef int in_order(const uint32_t* a, int length_a, const uint32_t* b, int length_b, Patterns* patterns) noexcept nogil:
     """The bit-parallel way of Hyyrö (2004): bit i of a row is set where letter i of `a` is the row's."""
-    cdef uint64_t[BLOCKS] gone
-    cdef uint64_t kept, carry, over, total
-    cdef int blocks = (length_a + 63) // 64, place, block, row, common = 0
+    cdef int blocks = (length_a + 63) // 64, place, row, common
     patterns.foreigners = 0
     for place in range(length_a):
         row = row_of(a[place], patterns)
@@ -141,6 +92,29 @@ cdef int in_order(const uint32_t* a, int length_a, const uint32_t* b, int length
             patterns.foreign[patterns.foreigners] = a[place]
             patterns.foreigners += 1
         patterns.rows[row][place // 64] |= <uint64_t>1 << (place % 64)
+    common = in_one_block(b, length_b, patterns) if blocks == 1 else in_blocks(b, length_b, blocks, patterns)
+    for place in range(length_a):
+        row = row_of(a[place], patterns)
+        patterns.rows[row][place // 64] = 0
+    return common
+
+
+cdef int in_one_block(const uint32_t* b, int length_b, const Patterns* patterns) noexcept nogil:
+    """Do as `in_blocks` for the most usual of texts."""
+    cdef uint64_t gone = ~<uint64_t>0, kept
+    cdef int place, row
+    for place in range(length_b):
+        row = row_of(b[place], patterns)
+        if row >= 0:
+            kept = gone & patterns.rows[row][0]
+            gone = (gone + kept) | (gone - kept)
+    return ones(~gone)
+
+
+cdef int in_blocks(const uint32_t* b, int length_b, int blocks, const Patterns* patterns) noexcept nogil:
+    cdef uint64_t[BLOCKS] gone
+    cdef uint64_t kept, carry, over, total
+    cdef int place, block, row, common = 0
     memset(gone, 0xFF, sizeof(gone))
     for place in range(length_b):
         row = row_of(b[place], patterns)
@@ -156,11 +130,10 @@ cdef int in_order(const uint32_t* a, int length_a, const uint32_t* b, int length
             gone[block] = total | (gone[block] - kept)
     for block in range(blocks):
         common += ones(~gone[block])
-    clear(a, length_a, blocks, patterns)
     return common
 
 
-cdef inline int row_of(uint32_t letter, Patterns* patterns) noexcept nogil:
+cdef inline int row_of(uint32_t letter, const Patterns* patterns) noexcept nogil:
     """Return the row of a letter; below zero where it has none."""
     cdef int number
     if letter < ASCII:
@@ -169,12 +142,6 @@ cdef inline int row_of(uint32_t letter, Patterns* patterns) noexcept nogil:
         if patterns.foreign[number] == letter:
             return ASCII + number
     return -1
-
-
-cdef void clear(const uint32_t* a, int length, int blocks, Patterns* patterns) noexcept nogil:
-    cdef int place
-    for place in range(length):
-        memset(patterns.rows[row_of(a[place], patterns)], 0, blocks * sizeof(uint64_t))
 
 
 cdef inline int ones(uint64_t bits) noexcept nogil:

@@ -3,6 +3,9 @@
 cdef enum:
     MOST_WORDS = 64
     MOST_PIECES = 200  # of MOST_LETTERS with a space between two
+    AT_ONCE = 8  # letters that are copied together, which may be more than are asked for
+    KEYED = 3
+    LETTER_BITS = 21
     SLOTS = 8192
     SHIFT = 51  # leaves a slot of a hash
     SUFFIXES = 16
@@ -31,28 +34,46 @@ cdef enum:
     ASKING_SHIFT = 12
 
 cdef uint32_t CAPITAL_SIGMA = 0x3A3
-cdef uint64_t SEED = 0xCBF29CE484222325
-cdef uint64_t FACTOR = 0x9E3779B97F4A7C15
+cdef extern from *:
+    """
+    #define SEED 0xCBF29CE484222325ULL
+    #define FACTOR 0x9E3779B97F4A7C15ULL
+    """
+    const uint64_t SEED
+    const uint64_t FACTOR
+
+
+cdef struct Letters:
+    uint32_t[MOST_LETTERS + AT_ONCE] letters
+    int length
+
+
+cdef struct Piece:
+    uint64_t key  # its first KEYED letters, as a number that sorts alike
+    int start
+    int end
 
 
 cdef struct Question:
-    uint32_t letters[MOST_LETTERS]
+    uint32_t letters[MOST_LETTERS + AT_ONCE]
     int length
     uint64_t stems[MOST_WORDS]
     int traits[MOST_WORDS]
     int words
-    uint64_t content  # bit i for word i
-    uint64_t content_bits  # bit h for a content word whose hash begins with h
+    uint64_t fresh  # bit i where the stem of word i did not stand before
+    uint64_t content
+    uint64_t new_content  # content words whose stem did not stand before among these
+    uint64_t bits  # bit h for a word whose hash begins with h
+    uint64_t content_bits
     # All below is known once a question is studied.
     bint is_studied
-    uint64_t names  # of the words those that are no pronouns and whose stem did not stand before
-    uint64_t new_content  # content words whose stem did not stand before among these
+    uint64_t names  # fresh words that are no pronouns
     int asks
     bint points
     bint goes_on
-    int starts[MOST_PIECES]  # of the pieces, in order of their letters
-    int ends[MOST_PIECES]
-    int pieces
+    Piece pieces[MOST_PIECES]  # in order of their letters
+    int count
+    Letters sorted  # the pieces with a space between two
 
 
 cdef struct Known:
@@ -64,8 +85,10 @@ cdef struct Known:
     uint32_t suffixes[SUFFIXES][LONGEST_SUFFIX]
     uint32_t instead[SUFFIXES]
     int sizes[SUFFIXES]
+    uint32_t ends[SUFFIXES]
     int count
     int shortest
+    uint64_t pointing_bits  # bit h for a pronoun whose hash begins with h
 
 
 cdef class Vocabulary:
@@ -83,6 +106,7 @@ cdef class Vocabulary:
             for place, letter in enumerate(suffix):
                 self.known.suffixes[number][place] = ord(letter)
             self.known.sizes[number] = len(suffix)
+            self.known.ends[number] = ord(suffix[len(suffix) - 1])
             self.known.kinds[ord(suffix[len(suffix) - 1])] |= ENDS_SUFFIX
             self.known.instead[number] = ord(instead) if instead else 0
         self.known.count, self.known.shortest = len(suffixes), shortest
@@ -107,6 +131,8 @@ cdef class Vocabulary:
             hashes[place + 1] = longer(hashes[place], letters[place])
         slot = slot_of(hashes[len(word)], &self.known)
         self.known.keys[slot], self.known.traits[slot] = hashes[len(word)], traits
+        if traits & POINTS:
+            self.known.pointing_bits |= <uint64_t>1 << (hashes[len(word)] >> 58)
         self.known.stems[slot] = stem(letters, len(word), hashes, &self.known)
 
 
@@ -134,8 +160,9 @@ cdef uint64_t stem(const uint32_t* word, int size, const uint64_t* hashes, const
     """
     cdef int number, place
     cdef uint32_t instead = 0
-    for number in range(known.count if word[size - 1] < ASCII and known.kinds[word[size - 1]] & ENDS_SUFFIX else 0):
-        if size - known.sizes[number] < known.shortest:
+    cdef uint32_t end = word[size - 1]
+    for number in range(known.count if end < ASCII and known.kinds[end] & ENDS_SUFFIX else 0):
+        if end != known.ends[number] or size - known.sizes[number] < known.shortest:
             continue
         for place in range(known.sizes[number]):
             if word[size - known.sizes[number] + place] != known.suffixes[number][place]:
@@ -157,29 +184,32 @@ cdef bint read(Question* q, const uint8_t* text, int size, const Known* known) n
     """Read a question in lower case; False where it is long, broken or oddly spaced, and left to the plain way."""
     cdef uint64_t[MOST_LETTERS + 1] hashes
     cdef uint32_t letter
-    cdef int place = 0, word = 0  # letters of the word that is being read
-    q.length = q.words = q.content = q.content_bits = q.is_studied = 0
+    cdef uint64_t key = SEED
+    cdef int place = 0, length = 0, word = 0  # letters of the question and of the word that is being read
+    q.words = q.fresh = q.content = q.new_content = q.bits = q.content_bits = q.is_studied = 0
     hashes[0] = SEED
     while place < size:
         letter = text[place]
         if letter >= ASCII:
             letter = letter_beyond_ascii(text, size, &place)
-        elif letter == c" " and (q.length == 0 or place + 1 == size or text[place - 1] == c" "):
+        elif letter == c" " and (length == 0 or place + 1 == size or text[place - 1] == c" "):
             return False
         letter = known.lowered[letter] if letter < LOWERED else letter
-        if letter < c" " or q.length == MOST_LETTERS:
+        if letter < c" " or length == MOST_LETTERS:
             return False
-        q.letters[q.length] = letter
-        q.length += 1
+        q.letters[length] = letter
+        length += 1
         place += 1
         if is_in_word(letter, known):
-            hashes[word + 1] = longer(hashes[word], letter)
+            key = longer(key, letter)
             word += 1
+            hashes[word] = key
         elif word:
-            if not add_word(q, &q.letters[q.length - 1 - word], word, hashes, known):
+            if not add_word(q, &q.letters[length - 1 - word], word, hashes, known):
                 return False
-            word = 0
-    return word == 0 or add_word(q, &q.letters[q.length - word], word, hashes, known)
+            word, key = 0, SEED
+    q.length = length
+    return word == 0 or add_word(q, &q.letters[length - word], word, hashes, known)
 
 
 cdef uint32_t letter_beyond_ascii(const uint8_t* text, int size, int* place) noexcept nogil:
@@ -220,7 +250,7 @@ cdef bint add_word(
 ) noexcept nogil:
     """Add a word, `hashes[n]` being the hash of its first n letters; False where there are too many."""
     cdef int slot = slot_of(hashes[size], known), traits = CONTENT
-    cdef uint64_t word_stem
+    cdef uint64_t word_stem, before, bit, place = <uint64_t>1 << q.words
     if q.words == MOST_WORDS:
         return False
     if known.keys[slot]:
@@ -228,39 +258,48 @@ cdef bint add_word(
     else:
         word_stem = stem(word, size, hashes, known)
     q.stems[q.words], q.traits[q.words] = word_stem, traits
+    before, bit = places_of(word_stem, q), <uint64_t>1 << (word_stem >> 58)
+    q.bits |= bit
+    if not before:
+        q.fresh |= place
     if traits & CONTENT:
-        q.content |= <uint64_t>1 << q.words
-        q.content_bits |= <uint64_t>1 << (word_stem >> 58)
+        if not before & q.content:
+            q.new_content |= place
+        q.content |= place
+        q.content_bits |= bit
     q.words += 1
     return True
 
 
 cdef void study(Question* q, const Known* known) noexcept nogil:
     """Find out what is asked only of questions that share content with another."""
-    cdef uint64_t before
     cdef int word
     if q.is_studied:
         return
-    q.names = q.new_content = q.asks = q.points = 0
+    q.names = q.asks = q.points = 0
     for word in range(q.words):
-        before = places_of(q.stems[word], q) & ((<uint64_t>1 << word) - 1)
-        q.names |= <uint64_t>(not before and not known.traits[slot_of(q.stems[word], known)] & POINTS) << word
-        q.new_content |= <uint64_t>(not before & q.content) << word
+        if q.fresh >> word & 1 and not is_pointing(q.stems[word], known):
+            q.names |= <uint64_t>1 << word
         if q.traits[word] & POINTS:
             q.points = True
         if not q.asks:
             q.asks = q.traits[word] >> ASKING_SHIFT
-    q.new_content &= q.content
     q.goes_on = goes_on(q)
     cut(q)
     sort_pieces(q)
     q.is_studied = True
 
 
+cdef inline bint is_pointing(uint64_t stem, const Known* known) noexcept nogil:
+    return known.pointing_bits >> (stem >> 58) & 1 and known.traits[slot_of(stem, known)] & POINTS
+
+
 cdef inline uint64_t places_of(uint64_t stem, Question* q) noexcept nogil:
     """Return a bit for each word that has this stem."""
     cdef uint64_t bits = 0
     cdef int word
+    if not q.bits >> (stem >> 58) & 1:
+        return 0
     for word in range(q.words):
         bits |= <uint64_t>(q.stems[word] == stem) << word
     return bits
@@ -284,10 +323,59 @@ cdef bint goes_on(Question* q) noexcept nogil:
 cdef void cut(Question* q) noexcept nogil:
     """Find the pieces."""
     cdef int place, start = 0
-    q.pieces = 0
+    q.count = 0
     for place in range(q.length + 1):
         if place < q.length and q.letters[place] != c" ":
             continue
-        q.starts[q.pieces], q.ends[q.pieces] = start, place
-        q.pieces += 1
+        q.pieces[q.count].start, q.pieces[q.count].end = start, place
+        q.pieces[q.count].key = key_of(&q.letters[start], place - start)
+        q.count += 1
         start = place + 1
+
+
+cdef inline uint64_t key_of(const uint32_t* piece, int size) noexcept nogil:
+    cdef uint64_t key = 0
+    cdef int place
+    for place in range(KEYED):
+        key = key << LETTER_BITS | (piece[place] if place < size else 0)
+    return key
+
+
+cdef void sort_pieces(Question* q) noexcept nogil:
+    """Sort by insertion: there are few."""
+    cdef int number, place
+    cdef Piece piece
+    q.sorted.length = 0
+    for number in range(1, q.count):
+        piece, place = q.pieces[number], number
+        while place and order_of(q, &q.pieces[place - 1], q, &piece) > 0:
+            q.pieces[place] = q.pieces[place - 1]
+            place -= 1
+        q.pieces[place] = piece
+    for number in range(q.count):
+        append(&q.sorted, q, &q.pieces[number])
+
+
+cdef inline int order_of(Question* a, const Piece* first, Question* b, const Piece* second) noexcept nogil:
+    """Return which of two pieces comes first: below, at or above zero."""
+    cdef int size_a = first.end - first.start, size_b = second.end - second.start, place
+    cdef const uint32_t* in_a = &a.letters[first.start]
+    cdef const uint32_t* in_b = &b.letters[second.start]
+    if first.key != second.key:
+        return -1 if first.key < second.key else 1
+    for place in range(KEYED, min(size_a, size_b)):
+        if in_a[place] != in_b[place]:
+            return -1 if in_a[place] < in_b[place] else 1
+    return size_a - size_b
+
+
+cdef inline void append(Letters* joined, Question* q, const Piece* piece) noexcept nogil:
+    """Add a piece after a space; never more than the letters of a question."""
+    cdef int place = 0, size = piece.end - piece.start
+    if joined.length:
+        joined.letters[joined.length] = c" "
+        joined.length += 1
+    while place < size:
+        memcpy(&joined.letters[joined.length + place], &q.letters[piece.start + place], AT_ONCE * sizeof(uint32_t))
+        place += AT_ONCE
+    joined.length += size

@@ -80,6 +80,7 @@ RETRY_OPENING = re.compile(r"^(?:hm+|hi|hello|hey|again|please|sorry|ok|okay|wel
 NO_MARKS = str.maketrans(dict.fromkeys('?!.,;:()[]{}<>/\\|"*_#=+~`', " "))
 SUFFIXES = {"ings": "", "ing": "", "ies": "y", "ied": "y", "edly": "", "ed": "", "es": "", "ly": "", "'s": "", "s": ""}
 SHORTEST_STEM = 3
+_FEW = 500
 
 
 class _Question(NamedTuple):
@@ -110,11 +111,16 @@ def may_share_content(earlier: str, later: str) -> bool:
 def lexical_features(earlier: Sequence[str], later: Sequence[str]) -> Numbers:
     """Measure pairs of folded questions; one row a pair, the columns in the order of LEXICAL_FEATURES."""
     alike = [
-        np.asarray(cpdist(earlier, later, scorer=scorer, workers=-1), dtype=np.float64) / 100
+        np.asarray(cpdist(earlier, later, scorer=scorer, workers=cores_for(len(earlier))), dtype=np.float64) / 100
         for scorer in (fuzz.token_set_ratio, fuzz.token_sort_ratio, fuzz.ratio)
     ]
     counted = np.array([_counted(_read(a), _read(b)) for a, b in zip(earlier, later, strict=True)], dtype=np.float64)
     return np.column_stack([*alike, counted.reshape(len(earlier), len(COUNTED_FEATURES))])
+
+
+def cores_for(pairs: int) -> int:
+    """Return how many threads to compare with, as rapidfuzz is told: all, but for so few pairs that one is faster."""
+    return -1 if pairs > _FEW else 1
 
 
 def with_meaning(lexical: Numbers, cosines: Numbers) -> Numbers:

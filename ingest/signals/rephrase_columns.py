@@ -23,27 +23,22 @@ from ingest.signals.rephrasing import (
     KINDS,
     MAY_BE_SAME,
     NEARLY_ALL,
-    KindNumbers,
     Verdict,
-    is_repeated,
-    nearly_alike,
     rephrase_model,
     similarity_verdicts,
-    weigh,
 )
 
 try:
-    from ingest.compiled.questions import Vocabulary, measure_pairs
+    from ingest.compiled.questions import Vocabulary, give_verdicts, measure_pairs
 except ImportError:  # nothing was compiled where this is installed
     IS_COMPILED = False
 else:
     IS_COMPILED = True
 
 _NAMES = as_strings(KINDS)
-_TO_WEIGH, _MAY_BE_REPEATED, _UNREAD, _REPEATED = 2, 4, 8, 16
-"""What `measure_pairs` says of a pair."""
+_LEFT = -2
+"""The kind of a pair that the compiled loop leaves to be judged the plain way."""
 _BARS = {"hopeless": HOPELESS, "may_be_same": MAY_BE_SAME, "nearly_all": NEARLY_ALL}
-_AT_ONCE = 1 << 16
 
 
 def rephrase_columns(
@@ -57,10 +52,12 @@ def rephrase_columns(
     if embeddings or not IS_COMPILED:
         texts = _lowered(earlier), _lowered(later)
         verdicts = similarity_verdicts(*texts, embeddings=embeddings, strictness=strictness)
-        found.put_verdicts(np.arange(len(earlier)), verdicts)
+        found.put(np.arange(len(earlier)), verdicts)
     else:
-        for start in range(0, len(earlier), _AT_ONCE):
-            _judge(found, start, earlier.slice(start, _AT_ONCE), later.slice(start, _AT_ONCE), strictness)
+        measured = _measured(earlier, later)
+        if give_verdicts(*measured, _heads(strictness), found.kinds, found.scores):
+            left = np.flatnonzero(found.kinds == _LEFT)
+            found.put(left, similarity_verdicts(*_texts_at(left, earlier, later), strictness=strictness))
     return found.as_struct()
 
 
@@ -68,22 +65,18 @@ class _Found:
     """Verdicts as they come in, by the place of their pair."""
 
     def __init__(self, pairs: int) -> None:
-        self._kinds = np.full(pairs, -1, dtype=np.int8)
-        self._scores = np.zeros(pairs)
+        self.kinds = np.empty(pairs, dtype=np.int8)
+        self.scores = np.empty(pairs)
 
-    def put(self, start: int, kinds: KindNumbers, scores: Numbers) -> None:
-        places = slice(start, start + len(kinds))
-        self._kinds[places], self._scores[places] = kinds, scores
-
-    def put_verdicts(self, places: npt.NDArray[np.int64], verdicts: Sequence[Verdict | None]) -> None:
+    def put(self, places: npt.NDArray[np.int64], verdicts: Sequence[Verdict | None]) -> None:
         for place, verdict in zip(places, verdicts, strict=True):
-            if verdict:
-                self._kinds[place], self._scores[place] = KINDS.index(verdict.kind), verdict.score
+            self.kinds[place] = KINDS.index(verdict.kind) if verdict else -1
+            self.scores[place] = verdict.score if verdict else 0.0
 
     def as_struct(self) -> pa.StructArray:
-        is_found = self._kinds >= 0
-        kinds = _NAMES.take(as_column(self._kinds, pa.int8(), is_found))
-        scores = as_column(self._scores, pa.float64(), is_found)
+        is_found = self.kinds >= 0
+        kinds = _NAMES.take(as_column(self.kinds, pa.int8(), is_found))
+        scores = as_column(self.scores, pa.float64(), is_found)
         return pa.StructArray.from_arrays([kinds, scores], names=["kind", "score"])
 
 
@@ -93,30 +86,6 @@ class _Measured(NamedTuple):
     verdicts: npt.NDArray[np.uint8]
     word_sets: Numbers
     features: Numbers
-
-
-def _judge(found: _Found, start: int, earlier: pa.StringArray, later: pa.StringArray, strictness: float) -> None:
-    measured = _measured(earlier, later)
-    kinds, scores = nearly_alike(measured.word_sets)
-    weighed = np.flatnonzero(measured.verdicts & _TO_WEIGH)
-    kinds[weighed], scores[weighed] = weigh(measured.features, LEXICAL_FEATURES, rephrase_model(), strictness)
-    repeated = [np.flatnonzero(measured.verdicts & _REPEATED), _repeated(measured.verdicts, earlier, later)]
-    for places in repeated:
-        kinds[places], scores[places] = KINDS.index("repeated"), 1.0
-    found.put(start, kinds, scores)
-    unread = np.flatnonzero(measured.verdicts & _UNREAD)
-    if unread.size:
-        found.put_verdicts(
-            start + unread, similarity_verdicts(*_texts_at(unread, earlier, later), strictness=strictness)
-        )
-
-
-def _repeated(verdicts: npt.NDArray[np.uint8], earlier: pa.StringArray, later: pa.StringArray) -> npt.NDArray[np.int64]:
-    """Return the places of what is repeated with other marks or an opening."""
-    places = np.flatnonzero(verdicts & _MAY_BE_REPEATED)
-    if not places.size:
-        return places
-    return places[list(map(is_repeated, *_texts_at(places, earlier, later)))]
 
 
 def _texts_at(places: npt.NDArray[np.int64], *columns: pa.StringArray) -> list[list[str]]:
@@ -142,3 +111,14 @@ def _measured(earlier: pa.StringArray, later: pa.StringArray) -> _Measured:
 def _vocabulary() -> "Vocabulary":
     no_word = "".join(map(chr, NO_MARKS))
     return Vocabulary(known_words(), SUFFIXES, SHORTEST_STEM, f"{no_word} ", f"{RETRY_MARKS} ")
+
+
+@cache
+def _heads(strictness: float) -> Numbers:
+    """Return weights, intercept and threshold of the kinds that are weighed."""
+    return np.array(
+        [
+            (*map(head.weights.__getitem__, LEXICAL_FEATURES), head.intercept, head.stricter_threshold(strictness))
+            for head in rephrase_model()
+        ]
+    )

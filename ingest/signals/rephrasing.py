@@ -21,6 +21,7 @@ from ingest.signals.pair_features import (
     RETRY_MARKS,
     RETRY_OPENING,
     Numbers,
+    cores_for,
     folded_question,
     lexical_features,
     may_share_content,
@@ -145,7 +146,9 @@ def judge(
     """Judge pairs of folded questions that may share content."""
     if not earlier:
         return []
-    alike = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio, workers=-1), dtype=np.float64)
+    alike = np.asarray(
+        cpdist(earlier, later, scorer=fuzz.token_set_ratio, workers=cores_for(len(earlier))), dtype=np.float64
+    )
     kinds, scores = plain_likeness(earlier, later, alike)
     is_open = kinds < 0 if embeddings else (kinds < 0) & (alike >= HOPELESS)
     open_at = np.flatnonzero(is_open)
@@ -163,19 +166,13 @@ def plain_likeness(earlier: Sequence[str], later: Sequence[str], word_sets: Numb
 
     `word_sets` is rapidfuzz token_set_ratio, 0 to 100. Kinds are places in KINDS.
     """
-    kinds, scores = nearly_alike(word_sets)
-    for index in map(int, np.flatnonzero(word_sets >= MAY_BE_SAME)):
-        if is_repeated(earlier[index], later[index]):
-            kinds[index], scores[index] = KINDS.index("repeated"), 1.0
-    return kinds, scores
-
-
-def nearly_alike(word_sets: Numbers) -> tuple[KindNumbers, Numbers]:
-    """Tell what is restated with nearly all words in common, by rapidfuzz token_set_ratio; -1 for all else."""
     kinds, scores = np.full(len(word_sets), -1, dtype=np.int8), np.zeros(len(word_sets))
     nearly_all = np.flatnonzero(word_sets >= NEARLY_ALL)
     kinds[nearly_all] = KINDS.index("restated")
     scores[nearly_all] = _rounded(word_sets[nearly_all] / 100)
+    for index in map(int, np.flatnonzero(word_sets >= MAY_BE_SAME)):
+        if is_repeated(earlier[index], later[index]):
+            kinds[index], scores[index] = KINDS.index("repeated"), 1.0
     return kinds, scores
 
 

@@ -15,6 +15,8 @@ from ingest.signals.pair_features import LEXICAL_FEATURES, lexical_features, may
 from ingest.signals.rephrase_columns import rephrase_columns
 from ingest.signals.rephrasing import HOPELESS, MAY_BE_SAME, NEARLY_ALL, is_repeated, similarity_verdicts
 
+TO_WEIGH, MAY_BE_REPEATED, UNREAD, REPEATED = 2, 4, 8, 16
+"""What the compiled loop says of a pair."""
 needs_compiled = pytest.mark.skipif(not columns.IS_COMPILED, reason="the loop that reads questions was not compiled")
 
 _OPENINGS = (
@@ -112,10 +114,7 @@ def test_without_the_compiled_loop_verdicts_are_the_same(monkeypatch: pytest.Mon
     assert rephrase_columns(earlier, later).equals(found)
 
 
-def test_columns_that_are_slices_or_longer_than_one_read_are_judged_pair_by_pair(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(columns, "_AT_ONCE", 64)
+def test_columns_that_are_slices_are_judged_pair_by_pair() -> None:
     earlier, later = [pa.array(side) for side in zip(*made_pairs(4, 300), strict=True)]
     whole = rephrase_columns(earlier, later)
     assert rephrase_columns(earlier.slice(70, 200), later.slice(70, 200)).to_pylist() == whole.to_pylist()[70:270]
@@ -140,24 +139,24 @@ def test_every_letter_is_compared_in_the_lower_case_that_python_gives_it() -> No
     letters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and chr(code).lower() != chr(code)]
     upper, lower = ([f"refund {letter}x y" for letter in side] for side in (letters, map(str.lower, letters)))
     verdicts = columns._measured(pa.array(upper), pa.array(lower)).verdicts
-    assert {int(verdict) for verdict in verdicts} == {columns._REPEATED, columns._UNREAD}
-    assert sum(verdict == columns._REPEATED for verdict in verdicts) > 900
+    assert {int(verdict) for verdict in verdicts} == {REPEATED, UNREAD}
+    assert sum(verdict == REPEATED for verdict in verdicts) > 900
     assert {v["kind"] for v in rephrase_columns(pa.array(upper), pa.array(lower)).to_pylist()} == {"repeated"}
 
 
 def assert_measured_as_in_python(pairs: list[tuple[str, str]]) -> None:
     earlier, later = [[pair[side] for pair in pairs] for side in (0, 1)]
     measured = columns._measured(pa.array(earlier, pa.string()), pa.array(later, pa.string()))
-    read = [i for i in range(len(pairs)) if all(pairs[i]) and not measured.verdicts[i] & columns._UNREAD]
+    read = [i for i in range(len(pairs)) if all(pairs[i]) and not measured.verdicts[i] & UNREAD]
     alike: Any = np.asarray(cpdist(earlier, later, scorer=fuzz.token_set_ratio), dtype=np.float64) if pairs else []
     for i in read:
-        may_share, is_same = may_share_content(*pairs[i]), bool(measured.verdicts[i] & columns._REPEATED)
-        may_be_repeated = is_same or bool(measured.verdicts[i] & columns._MAY_BE_REPEATED)
+        may_share, is_same = may_share_content(*pairs[i]), bool(measured.verdicts[i] & REPEATED)
+        may_be_repeated = is_same or bool(measured.verdicts[i] & MAY_BE_REPEATED)
         assert measured.word_sets[i] == (alike[i] if may_share else 0.0)
-        assert bool(measured.verdicts[i] & columns._TO_WEIGH) == (may_share and HOPELESS <= alike[i] < NEARLY_ALL)
+        assert bool(measured.verdicts[i] & TO_WEIGH) == (may_share and HOPELESS <= alike[i] < NEARLY_ALL)
         assert is_same == (earlier[i] == later[i])
         assert may_be_repeated or not may_share or alike[i] < MAY_BE_SAME or not is_repeated(*pairs[i])
-    weighed = [i for i in read if measured.verdicts[i] & columns._TO_WEIGH]
+    weighed = [i for i in read if measured.verdicts[i] & TO_WEIGH]
     expected: Any = lexical_features([earlier[i] for i in weighed], [later[i] for i in weighed]) if weighed else []
     assert measured.features.shape == (len(weighed), len(LEXICAL_FEATURES))
     assert measured.features.tolist() == np.asarray(expected).tolist()
@@ -184,7 +183,7 @@ def test_bytes_that_are_no_text_are_read_within_their_bounds_and_left_to_the_pla
     verdicts = columns._measured(column, column.take(pa.array(range(len(texts) - 1, -1, -1)))).verdicts
     for a, b, verdict in zip(texts, texts[::-1], verdicts, strict=True):
         if a and b and not (_is_text(a) and _is_text(b)):
-            assert verdict == columns._UNREAD
+            assert verdict == UNREAD
 
 
 def _is_text(letters: bytes) -> bool:
@@ -204,3 +203,16 @@ def test_offsets_beyond_the_bytes_are_an_error() -> None:
     for wrong in (offsets + 1, offsets[::-1].copy(), offsets[:2]):
         with pytest.raises(ValueError, match="column"):
             measure_pairs(letters, offsets, letters, wrong, columns._vocabulary(), columns._BARS, *sizes)
+
+
+@needs_compiled
+def test_scores_that_lie_between_two_thousandths_and_pairs_at_the_threshold_are_left_to_the_plain_way() -> None:
+    from ingest.compiled.questions import give_verdicts
+
+    measured, word_sets = np.array([0, 1, 1, 16, 2, 4, 8], dtype=np.uint8), np.array([0, 93.75, 94, 100, 50, 70, 0.0])
+    heads = np.zeros((2, len(LEXICAL_FEATURES) + 2))
+    heads[:, -1] = 0.5  # with no weights at all the probability is a half, too
+    kinds, scores = np.empty(7, dtype=np.int8), np.empty(7)
+    left = give_verdicts(measured, word_sets, np.zeros((1, len(LEXICAL_FEATURES))), heads, kinds, scores)
+    assert (left, kinds.tolist()) == (4, [-1, columns._LEFT, 0, 3, columns._LEFT, columns._LEFT, columns._LEFT])
+    assert scores[[2, 3]].tolist() == [0.94, 1.0]
