@@ -1,6 +1,7 @@
 """Mine the log store: run the signals over what is new, keep what they found, and hand the best to review."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -31,12 +32,17 @@ from ingest.mining_sums import rank_anew, sum_up, sum_up_anew, sum_up_changes
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.shortlist import shortlist, weights_select
 from ingest.shown_turns import show
+from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import Plan, find_hits, plan, shares_of
+from ingest.signals.quick_look import WORTH_IT
 
 MEMORY_LIMIT = "1200MB"
 MINING_VERSION = "8"
 """Raised when the same log would be mined differently, so that the next run reads all of it."""
+
+LEARN_FROM = 60_000
+"""Interactions that a full run reads from which on it learns first which letters are rare in them."""
 
 # Of what was retrieved only that is looked at which answers are compared with: the stage `compared` fills the table.
 _RETRIEVED_TEXTS = """
@@ -136,7 +142,13 @@ def _mine(
     languages = before["languages"].split() if before else languages_of(connection, total)
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
-    engine = DuckDBSignals(connection, signals, languages)
+    columns = SignalColumns(
+        signals,
+        languages,
+        looks_from=1 if not before and total >= LEARN_FROM else WORTH_IT,
+        learned=json.loads(before["letters"]) if before else ("", ""),
+    )
+    engine = DuckDBSignals(connection, signals, columns)
     _choose_logs(connection, what, before=before)
     connection.begin()
     engine.keep("weights", weights_select(queue), {})
@@ -157,6 +169,7 @@ def _mine(
         "languages": " ".join(languages),
         "weights": queue.model_dump_json(include={"weights"}),
         "context": str(queue.context_turns),
+        "letters": json.dumps(columns.learned),
     }
     _store_findings(connection, engine, what, before=before, state=state)
     connection.execute("CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks")

@@ -1,13 +1,12 @@
 """The signals on DuckDB: the common SQL, with what DuckDB calls otherwise as macros."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from evalsets.languages import LANGUAGES
 from ingest.settings import SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values, with_dollar_places
@@ -31,12 +30,12 @@ class DuckDBSignals:
         self,
         connection: duckdb.DuckDBPyConnection,
         settings: SignalSettings,
-        languages: Sequence[str] = LANGUAGES,
+        columns: SignalColumns | None = None,
     ) -> None:
-        """Register the functions; refusals are looked for in `languages`."""
+        """Register the functions, `columns` or those of all languages."""
         self._connection = connection
         connection.execute(_MACROS)
-        _register(connection, SignalColumns(settings, languages))
+        _register(connection, columns or SignalColumns(settings))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
         """Run `select` and keep its rows as the temporary table `name`."""

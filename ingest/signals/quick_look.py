@@ -1,7 +1,10 @@
 """Which texts of a column expressions may match, told by the letters that a match needs."""
 
+import base64
+import zlib
 from collections.abc import Sequence
 from functools import reduce
+from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
@@ -29,17 +32,32 @@ _ALL_LETTERS = np.iinfo(np.int32).max // 8
 class QuickLook:
     """Tells, for some expressions, the texts that none of them matches; never one that is matched."""
 
-    def __init__(self, expressions: Sequence[str], *, longest: int = _ALL_LETTERS, worth_from: int = WORTH_IT) -> None:
-        """Look at the first `longest` letters of each text, once there were `worth_from` texts."""
+    def __init__(
+        self,
+        expressions: Sequence[str],
+        *,
+        longest: int = _ALL_LETTERS,
+        worth_from: int = WORTH_IT,
+        learned: str = "",
+    ) -> None:
+        """Look at the first `longest` letters of each text, once there were `worth_from` texts.
+
+        With what an earlier look of the same expressions had `learned` of such texts it looks at once.
+        """
         self._expressions = tuple(expressions)
         self._longest, self._worth_from = longest, worth_from
         self._seen = 0
-        self._groups: npt.NDArray[np.uint8] | None = None
+        self._groups = _unpacked(learned, _key(expressions))
+
+    @property
+    def learned(self) -> str:
+        """What is to be given to a later look of the same expressions; empty where nothing was learned."""
+        return "" if self._groups is None else _key(self._expressions) + _packed(self._groups)
 
     def said_of(self, texts: pa.StringArray) -> npt.NDArray[np.uint8]:
         """Return MAY_MATCH and IS_PADDED of each text, both where that is not looked at; a missing text is empty."""
         self._seen += len(texts)
-        if not IS_COMPILED or self._seen < self._worth_from:
+        if not IS_COMPILED or (self._groups is None and self._seen < self._worth_from):
             return np.full(len(texts), MAY_MATCH | IS_PADDED, dtype=np.uint8)
         if self._groups is None:
             self._groups = self._needed(texts.slice(0, _USUAL).to_pylist())
@@ -50,3 +68,22 @@ class QuickLook:
     def _needed(self, usual: Sequence[str | None]) -> npt.NDArray[np.uint8]:
         letters = [text[: self._longest] for text in usual if text]
         return reduce(np.bitwise_or, [needed_groups(each, letters) for each in self._expressions])
+
+
+_KEY_LETTERS = 16
+
+
+def _key(expressions: Sequence[str]) -> str:
+    """Return what tells the expressions, and how letters are taken together, from others."""
+    return sha256("\0".join([*expressions, letter_classes().tobytes().hex()]).encode()).hexdigest()[:_KEY_LETTERS]
+
+
+def _packed(groups: npt.NDArray[np.uint8]) -> str:
+    return base64.b85encode(zlib.compress(groups.tobytes())).decode()
+
+
+def _unpacked(learned: str, key: str) -> npt.NDArray[np.uint8] | None:
+    """Return what was learned by a look of this key, None for any other."""
+    if not learned.startswith(key):
+        return None
+    return np.frombuffer(zlib.decompress(base64.b85decode(learned[_KEY_LETTERS:])), dtype=np.uint8)

@@ -123,6 +123,15 @@ def test_few_texts_are_not_worth_working_out_which_letters_are_needed() -> None:
     assert found(look, ["a", "refused"]) == ([False, True] if quick_look.IS_COMPILED else [True, True])
 
 
+@pytest.mark.skipif(not quick_look.IS_COMPILED, reason="the loop that looks for letters was not compiled")
+def test_what_one_look_learned_serves_another_of_the_same_expressions_alone() -> None:
+    first = QuickLook(["refused"], worth_from=2)
+    assert first.learned == ""
+    found(first, ["a", "b"])
+    assert found(QuickLook(["refused"], learned=first.learned), ["a", "refused"]) == [False, True]
+    assert found(QuickLook(["denied"], learned=first.learned), ["a", "denied"]) == [True, True]
+
+
 @pytest.mark.parametrize("unknown", [r"a(?=b)", r"(a)", r"\d", r"(?:a"])
 def test_an_expression_with_what_is_not_understood_is_an_error(unknown: str) -> None:
     with pytest.raises(UnreadExpressionError, match=r"known|closed"):
