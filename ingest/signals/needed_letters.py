@@ -8,8 +8,8 @@ whatever their case, an apostrophe, a digit, and so on, down to anything else in
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, groupby, product
-from math import prod
+from itertools import chain, product
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -103,9 +103,11 @@ class _Chooser:
         self._frequency = cache(self._counted)
 
     def _counted(self, run: Run) -> float:
+        if run == _NOTHING or prod(map(int.bit_count, run)) > _MOST_GROUPS:
+            return inf
+        if all(classes & (classes - 1) == 0 for classes in run):  # of each place one class
+            return self._counts.item(*(classes.bit_length() - 1 for classes in run)) + _UNSEEN
         members = [_members(classes) for classes in run]
-        if all(len(each) == 1 for each in members):
-            return float(self._counts[*chain(*members)]) + _UNSEEN
         return float(self._counts[np.ix_(*members)].sum()) + _UNSEEN * prod(map(len, members))
 
     def frequency(self, groups: Groups) -> float:
@@ -116,8 +118,19 @@ class _Chooser:
         """Return the groups one of which is needed."""
         if needed.runs is None:
             return needed.groups
-        rarest = [min(_windows(run), key=self._frequency, default=None) for run in needed.runs]
+        rarest = [self._rarest(run) for run in needed.runs]
         return None if None in rarest else frozenset(run for run in rarest if run)
+
+    def _rarest(self, run: Run) -> Run | None:
+        """Return the group of a run that stands least often, the first of several; None where none is to be had."""
+        rarest, least = None, inf
+        for some in _stretches(run):
+            padded = (_EVERY,) * (SIZE - len(some)) + some
+            for start in range(len(padded) - SIZE + 1):
+                frequency = self._frequency(padded[start : start + SIZE])
+                if frequency < least:
+                    rarest, least = padded[start : start + SIZE], frequency
+        return rarest
 
     def in_turn(self, parts: Iterable[_Needed]) -> _Needed:
         """Return what is needed for one part after the other."""
@@ -143,19 +156,20 @@ class _Chooser:
         return _Needed(None, None if None in groups else frozenset().union(*(each for each in groups if each)))
 
 
-def _windows(run: Run) -> Iterator[Run]:
-    for is_gap, letters in groupby(_settled(run), key=_GAP.__eq__):
-        if is_gap:
-            continue
-        some = tuple(letters)
-        padded = (_EVERY,) * (SIZE - len(some)) + some
-        for start in range(len(padded) - SIZE + 1):
-            window = padded[start : start + SIZE]
-            if window != _NOTHING and prod(map(int.bit_count, window)) <= _MOST_GROUPS:
-                yield window
+def _stretches(run: Run) -> Iterator[Run]:
+    """Yield what stands between the gaps of a run."""
+    settled = _settled(run) if _BOUNDARY in run else run
+    start = 0
+    while _GAP in settled[start:]:
+        gap = settled.index(_GAP, start)
+        if gap > start:
+            yield settled[start:gap]
+        start = gap + 1
+    if start < len(settled):
+        yield settled[start:]
 
 
-def _settled(run: Run) -> list[int]:
+def _settled(run: Run) -> Run:
     """Return a run without boundaries: before and after the letters of a word one stands for a letter of none."""
     settled: list[int] = []
     for before, each, after in zip((_GAP, *run), run, (*run[1:], _GAP), strict=False):
@@ -164,7 +178,7 @@ def _settled(run: Run) -> list[int]:
         elif _GAP in {before, after}:
             beside = max(before, after)
             settled.append(_GAP if beside < 0 or beside & ~_ASCII_WORD else _NO_WORD)
-    return settled
+    return tuple(settled)
 
 
 def _repeated(part: _Needed, least: int, *, is_once: bool) -> _Needed:
