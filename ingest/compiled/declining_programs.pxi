@@ -107,8 +107,13 @@ cdef inline bint is_in(const Scan* scan, int number, int letter) noexcept nogil:
     return scan.programs.sets[number * SYMBOLS + letter]
 
 
-cdef inline uint32_t class_at(const Scan* scan, int place) noexcept nogil:
-    return <uint32_t>1 << scan.programs.classes[letter(scan, place)]
+cdef inline int class_at(const Scan* scan, int place) noexcept nogil:
+    return scan.programs.classes[letter(scan, place)]
+
+
+cdef inline bint fits(const int32_t* classes, const Scan* scan, int place) noexcept nogil:
+    """Tell whether the next two letters are of two sets of classes."""
+    return <uint32_t>classes[0] >> class_at(scan, place) & <uint32_t>classes[1] >> class_at(scan, place + 1) & 1
 
 
 cdef int advance(Scan* scan, int* step, int place) noexcept nogil:
@@ -162,7 +167,7 @@ cdef int follow(Scan* scan, int step, int place, int depth) noexcept nogil:
         if s.does == WAYS:
             return try_ways(scan, s.given, place, depth)
         if s.does == TABLE:
-            return try_ways(scan, scan.programs.tables[s.given * SYMBOLS + letter(scan, place)], place, depth)
+            return try_ways(scan, scan.programs.tables[s.given << CLASS_BITS | class_at(scan, place)], place, depth)
         if (follow(scan, s.other, place, depth + 1) >= 0) != (s.does == AHEAD):
             return -1
         step = s.then
@@ -174,11 +179,10 @@ cdef int try_ways(Scan* scan, int ways, int place, int depth) noexcept nogil:
     """Follow the ways of a list, in turn, that may go on with the next two letters."""
     cdef const int32_t* way = scan.programs.ways + ways
     cdef const int32_t* last = way + 3 * way[0]
-    cdef uint32_t first = class_at(scan, place), second = class_at(scan, place + 1)
-    cdef int end
+    cdef int first = class_at(scan, place), second = class_at(scan, place + 1), end
     way += 1
     while way < last:
-        if way[1] & first and way[2] & second:
+        if <uint32_t>way[1] >> first & <uint32_t>way[2] >> second & 1:
             end = follow(scan, way[0], place, depth + 1)
             if end >= 0:
                 return end
@@ -192,7 +196,7 @@ cdef int take_most(Scan* scan, const Step* s, int place, int depth) noexcept nog
     while place < most and is_in(scan, s.given, letter(scan, place)):
         place += 1
     while place >= least:
-        if bounds[2] & class_at(scan, place) and bounds[3] & class_at(scan, place + 1):
+        if fits(bounds + 2, scan, place):
             end = follow(scan, s.then, place, depth + 1)
             if end >= 0:
                 return end
@@ -204,7 +208,7 @@ cdef int take_least(Scan* scan, const Step* s, int place, int depth) noexcept no
     cdef const int32_t* bounds = scan.programs.bounds + 4 * s.other
     cdef int least = place + bounds[0], most = place + bounds[1], end
     while True:
-        if place >= least and bounds[2] & class_at(scan, place) and bounds[3] & class_at(scan, place + 1):
+        if place >= least and fits(bounds + 2, scan, place):
             end = follow(scan, s.then, place, depth + 1)
             if end >= 0:
                 return end

@@ -21,49 +21,71 @@ cdef struct Sentences:
     int used
     uint8_t text[MOST_LETTERS]  # as it was, but folded letter by letter
     int size
+    bint has_digits
+
+
+cdef uint8_t[256] MAY_END  # a sentence, or be a part of a link
+for _mark in ".?!\n]":
+    MAY_END[ord(_mark)] = True
 
 
 cdef bint read_sentences(Sentences* s, const Letters* letters, Scan* scan, const uint8_t* text, int size) noexcept nogil:
     """Read a text; False where it is written in an unusual way."""
     cdef int place = 0, start = 0, after
     s.count = s.used = s.size = 0
-    if not fold(s, letters, text, size) or has_markdown(s):
+    s.has_digits = False
+    if size > MOST_LETTERS or not fold(s, letters, text, size):
         return False
+    while start < s.size and is_space(s.text[start]):
+        start += 1
+    if opens_with_mark(s, start):
+        return False
+    place = start
     while place < s.size:
+        if not MAY_END[s.text[place]]:
+            place += 1
+            continue
         after = end_of_break(s, place)
         if after:
             if not add(s, letters, scan, start, place if s.text[place] == c"\n" else place + 1):
                 return False
+            if begins_line(s, after) and opens_with_mark(s, after):
+                return False
             start = after
+        elif is_link(s, place):
+            return False
         place = max(after, place + 1)
     return add(s, letters, scan, start, s.size)
 
 
 cdef bint fold(Sentences* s, const Letters* letters, const uint8_t* text, int size) noexcept nogil:
-    """Fold letter by letter, and strip; False where a letter is none that is read."""
+    """Fold letter by letter, to no more bytes than there are; False where a letter is none that is read."""
     cdef int place = 0, code
     cdef const uint8_t* folded
     while place < size:
         code = text[place]
-        if code >= 0x80:
-            if code < 0xE0:
-                code = (code & 31) << 6 | (text[place + 1] & 63) if place + 1 < size else 0
-                place += 1
-                if not 0x80 <= code <= 0xFF:
-                    return False
-            else:
-                code = mark(text + place, size - place)
-                place += 2
-        elif code == BULLET or code == CURLY:
-            return False
         place += 1
+        if code >= 0xE0:
+            s.text[s.size] = mark(text + place - 1, size - place + 1)
+            if not s.text[s.size]:
+                return False
+            s.size += 1
+            place += 2
+            continue
+        if code >= 0x80:
+            code = (code & 31) << 6 | (text[place] & 63) if place < size else 0
+            place += 1
+            if not 0x80 <= code <= 0xFF:
+                return False
         folded = letters.folded + 2 * code
-        if not folded[0] or s.size + 2 > MOST_LETTERS:
+        s.text[s.size] = folded[0]
+        s.size += 1
+        if not folded[0]:
             return False
-        if s.size or not is_space(folded[0]):
-            s.text[s.size] = folded[0]
-            s.text[s.size + 1] = folded[1]
-            s.size += 2 if folded[1] else 1
+        s.has_digits |= is_digit(folded[0])
+        if folded[1]:
+            s.text[s.size] = folded[1]
+            s.size += 1
     while s.size and is_space(s.text[s.size - 1]):
         s.size -= 1
     return True
@@ -88,19 +110,22 @@ cdef inline bint is_digit(uint8_t letter) noexcept nogil:
     return c"0" <= letter <= c"9"
 
 
-cdef bint has_markdown(const Sentences* s) noexcept nogil:
-    """Tell whether there may be a mark at the beginning of a line, or a link."""
-    cdef int place
-    cdef bint begins = True
-    cdef uint8_t letter
-    for place in range(s.size):
-        letter = s.text[place]
-        if begins and (letter in (c"#", c">", c"-", c"+") or is_digit(letter)):
-            return True
-        if letter == c"]" and place + 1 < s.size and s.text[place + 1] == c"(":
-            return True
-        begins = letter == c"\n" or (begins and letter == c" ")
-    return False
+cdef inline bint begins_line(const Sentences* s, int place) noexcept nogil:
+    """Tell whether a line begins at a place, or before the blanks that stand before it."""
+    while place and s.text[place - 1] == c" ":
+        place -= 1
+    return place and s.text[place - 1] == c"\n"
+
+
+cdef inline bint opens_with_mark(const Sentences* s, int place) noexcept nogil:
+    """Tell whether what may be a heading, a quotation or an entry of a list stands at the beginning of a line."""
+    while place < s.size and s.text[place] == c" ":
+        place += 1
+    return place < s.size and (s.text[place] in (c"#", c">", c"-", c"+") or is_digit(s.text[place]))
+
+
+cdef inline bint is_link(const Sentences* s, int place) noexcept nogil:
+    return s.text[place] == c"]" and place + 1 < s.size and s.text[place + 1] == c"("
 
 
 cdef int end_of_break(const Sentences* s, int place) noexcept nogil:
@@ -147,13 +172,13 @@ cdef bint add(Sentences* s, const Letters* letters, Scan* scan, int start, int e
             return False
         s.said[s.count] = Said(&s.letters[first], s.used - first)
         s.count += 1
-    return s.used < MOST_LETTERS and not has_number(s, first)
+    return not (s.has_digits and has_number(s, first))
 
 
 cdef inline void append(Sentences* s, uint8_t letter) noexcept nogil:
-    if s.used < MOST_LETTERS:
-        s.letters[s.used] = letter
-        s.used += 1
+    """Add a letter: no more than were read, as a blank that joins stands for one that was dropped."""
+    s.letters[s.used] = letter
+    s.used += 1
 
 
 cdef bint is_abbreviated(const Letters* letters, Scan* scan, Said said) noexcept nogil:

@@ -17,7 +17,7 @@ def _class_of(letter: str) -> int:
     return {"'": 27, " ": 28, ";": 0}.get(letter, 29 if letter.isalnum() else 30)
 
 
-_CLASSES, _HEAD = 32, 3
+CLASSES, _HEAD = 32, 3
 CLASS_OF = np.array([*map(_class_of, map(chr, range(LETTERS))), 31], dtype=np.uint8)
 """Few enough that three of them can be looked up; the last is the end of a text."""
 _Head = tuple[int, ...]
@@ -51,7 +51,7 @@ def _longer(heads: set[_Head], part: Part, longest: int) -> set[_Head]:
 
 def beginnings_of(part: Part) -> npt.NDArray[np.uint8]:
     """Return for three classes whether a match may begin with them: 1 anywhere, 2 at a boundary; a byte has four."""
-    kinds = np.zeros((_CLASSES,) * _HEAD, dtype=np.uint8)
+    kinds = np.zeros((CLASSES,) * _HEAD, dtype=np.uint8)
     for way in part.ways if isinstance(part, Choice) else (part,):
         edge = way.parts[0] if isinstance(way, Turn) and way.parts else way
         if edge != Edge.BEGIN:  # what may begin only there is tried there anyway

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ingest.signals.phrase_beginnings import ANYTHING, CLASS_OF, beginnings_of, class_bits
+from ingest.signals.phrase_beginnings import ANYTHING, CLASS_OF, CLASSES, beginnings_of, class_bits
 from ingest.signals.phrase_parts import (
     END,
     LETTERS,
@@ -49,7 +49,7 @@ class Step(IntEnum):
     WAYS = 8
     """Tries the steps listed at `given`, in turn."""
     TABLE = 9
-    """Tries the steps that the table `given` lists for the next letter."""
+    """Tries the steps that the table `given` lists for the class of the next letter."""
     AHEAD = 10
     """Asks that the program at `other` matches here, taking nothing."""
     NOT_AHEAD = 11
@@ -69,7 +69,7 @@ class Programs(NamedTuple):
     ways: npt.NDArray[np.int32]
     """Lists of steps to try, led by their number; each is followed by what must be next. The first list is empty."""
     tables: npt.NDArray[np.int32]
-    """For each table and letter, or the end of a text, where in `ways` the list is."""
+    """For each table and class of letters where in `ways` the list is."""
     entries: npt.NDArray[np.int32]
     """Where each program begins."""
     beginnings: npt.NDArray[np.uint8]
@@ -118,7 +118,7 @@ class ProgramMaker:
             np.array([[letters >> code & 1 for code in range(LETTERS + 1)] for letters in self._sets], dtype=np.uint8),
             np.array(self._bounds, dtype=np.uint32).view(np.int32).reshape(-1, 4),
             np.array(self._ways, dtype=np.uint32).view(np.int32),
-            np.array(self._tables, dtype=np.int32).reshape(-1, LETTERS + 1),
+            np.array(self._tables, dtype=np.int32).reshape(-1, CLASSES),
             np.array(self._entries, dtype=np.int32),
             np.array(self._beginnings, dtype=np.uint8),
             CLASS_OF,
@@ -206,11 +206,13 @@ class ProgramMaker:
         ahead = reduce(_either, aheads)
         if len(steps) < _WORTH_A_TABLE:
             return self._step(Step.WAYS, ahead, given=self._list(steps))
-        self._tables.append([0] * (LETTERS + 1))
-        for code in range(LETTERS + 1):
-            if ahead.first >> code & 1:
-                fits = [step for step, each in zip(steps, aheads, strict=True) if each.first >> code & 1]
-                self._tables[-1][code] = self._list(fits)
+        firsts = [class_bits(each.first) for each in aheads]
+        self._tables.append(
+            [
+                self._list([step for step, first in zip(steps, firsts, strict=True) if first >> number & 1])
+                for number in range(CLASSES)
+            ]
+        )
         return self._step(Step.TABLE, ahead, given=len(self._tables) - 1)
 
     def _list(self, steps: Sequence[int]) -> int:
