@@ -11,7 +11,7 @@ from ingest.reading.probing import Probe
 from ingest.reading.unwrapping import Layers
 from ingest.reading_jobs import WORKERS, RowReader, StagedBlock, Way
 from ingest.sent_blocks import SentBlock
-from ingest.worker_processes import start_lean, worker_processes
+from ingest.worker_processes import start_lean, step_behind, worker_processes
 
 _IN_FLIGHT = 2
 Job = TypeVar("Job")
@@ -31,6 +31,7 @@ _reader: RowReader | None = None
 def _start_worker(way: Way) -> None:
     global _reader  # noqa: PLW0603 - one reader a worker process, set once
     start_lean()
+    step_behind()
     _reader = RowReader(way)
 
 

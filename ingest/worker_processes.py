@@ -3,7 +3,9 @@
 import ctypes
 import gc
 import multiprocessing
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -39,6 +41,16 @@ def start_lean() -> None:
         sys.meta_path.insert(0, _NoPandas())
     gc.set_threshold(GC_THRESHOLD)
     _keep_freed_memory()
+
+
+_NICER = 5
+
+
+def step_behind() -> None:
+    """Let the thread that stores go before this one: reading is done in time, and storing is what is waited for."""
+    if sys.platform == "linux":  # where each thread has a priority
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
 
 
 _LARGEST_KEPT = 32 << 20

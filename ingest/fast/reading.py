@@ -1,12 +1,9 @@
 """Reads a large log of plain fields slice by slice on threads, each with an engine of its own; the order is kept."""
 
-import os
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
@@ -25,13 +22,13 @@ from ingest.reading.slices import smaller_parts
 from ingest.reading_jobs import StagedBlock, Way
 from ingest.spooling import scratch_folder
 from ingest.staging import Block
+from ingest.worker_processes import step_behind
 
 SLICE_BYTES = 24 << 20
 _WAITING_SLICES = 2
 _WAITING_CONTENTS = 1
 """How many slices are read ahead: fewer when their bytes have to be kept in memory."""
 _MOST_FAILURES = 3
-_NICER = 5
 SlowReader = Callable[[Iterable[LinePart]], Iterator[StagedBlock]]
 
 
@@ -95,13 +92,6 @@ def read_slowly(parts: Iterable[LinePart], slow: SlowReader) -> Iterator[SizedBl
         yield SizedBlock(block, sizes.popleft())
 
 
-def _step_behind() -> None:
-    """Let the thread that stores go before this one: reading is done in time, and storing is what is waited for."""
-    if sys.platform == "linux":  # where each thread has a priority
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
-
-
 class _Ahead:
     """Reads some slices ahead of the one that is asked for."""
 
@@ -114,7 +104,7 @@ class _Ahead:
         self._workers = workers
         for _ in range(workers):
             self._free.put(self._stack.enter_context(closing(SliceReader(job, folder, self.book))))
-        self._pool = ThreadPoolExecutor(workers, initializer=_step_behind)
+        self._pool = ThreadPoolExecutor(workers, initializer=step_behind)
 
     def __enter__(self) -> Self:
         return self
