@@ -8,7 +8,6 @@ from typing import Any
 from ingest.adapters.base import Caution, Outcome, Record, Reject, Skip, Trace, UsualLines
 from ingest.adapters.flat_spans import console_log, console_span, is_console_log, is_console_span
 from ingest.adapters.guarding import ODD_VALUE_ERRORS, surest
-from ingest.adapters.otlp_binary import holds_spans, parts_of_bytes
 from ingest.adapters.otlp_json import BadPart, Part, RawLog, is_container, is_lone_span, log_of, parts_of, span_of
 from ingest.adapters.otlp_lines import read_usual_lines
 from ingest.adapters.raw_spans import read_raw_span
@@ -52,6 +51,8 @@ ADAPTER = OtlpAdapter()
 
 def _confidence(value: Any) -> float:
     if isinstance(value, bytes):
+        from ingest.adapters.otlp_binary import holds_spans  # protobuf takes long to import, and JSON does without
+
         return 0.9 if holds_spans(value) else 0.0
     if is_container(value) or (isinstance(value, dict) and is_container(value.get("trace"))):
         return 0.95
@@ -85,6 +86,8 @@ def _taken(part: RawSpan | RawLog, outcomes: list[Outcome]) -> BadPart | None:
 
 def _parts(value: Any) -> Iterable[Part]:
     if isinstance(value, bytes):
+        from ingest.adapters.otlp_binary import parts_of_bytes
+
         return parts_of_bytes(value)
     if is_console_span(value):
         return [_guarded(console_span, value)]
