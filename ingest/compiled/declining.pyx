@@ -54,6 +54,14 @@ cdef class RefusalReader:
         cdef const uint8_t[::1] pool = programs.pool, classes = programs.classes
         if len(languages) > MOST_LANGUAGES or folded.shape[0] != 256 or folded.shape[1] != 2:
             raise ValueError("more languages, or fewer letters, than are read.")
+        if (steps.shape[1], bounds.shape[1], tables.shape[1], sets.shape[1], beginnings.shape[1]) != (
+            4,
+            4,
+            1 << CLASS_BITS,
+            SYMBOLS,
+            ALL_HEADS // 4,
+        ):
+            raise ValueError("programs of another version: build the loops again.")
         self.kept = (programs, folded)
         self.reader.programs = Programs(
             &steps[0, 0],
