@@ -9,6 +9,7 @@ from ingest.settings import SignalSettings
 from ingest.signals.arrow_arrays import as_column
 from ingest.signals.cues import ANY_CUE, expression
 from ingest.signals.decline_hints import hint_of
+from ingest.signals.declining import WORTH_IT as DECLINES_WORTH_IT
 from ingest.signals.declining import DeclineColumns
 from ingest.signals.quick_look import WORTH_IT, QuickLook
 from ingest.signals.rephrase_columns import rephrase_columns
@@ -34,7 +35,7 @@ class SignalColumns:
         Texts are looked at quickly once there were `looks_from` of them, or at once with what was `learned` before.
         """
         cues, declines = learned
-        self._declines = DeclineColumns(languages)
+        self._declines = DeclineColumns(languages, worth_from=min(looks_from, DECLINES_WORTH_IT))
         self._embeddings = settings.embeddings
         self._strictness = settings.rephrase_strictness
         self._cue_look = QuickLook([expression(ANY_CUE)], worth_from=looks_from, learned=cues)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,8 @@ else:
 
 WORTH_IT = 10_000
 """Answers from which on it saves more to read them in a compiled loop than its programs take to make."""
+_MAKING = Lock()
+"""Held by the one thread that makes the programs, for which others wait; of the module, as columns go to processes."""
 _KINDS = (RefusalKind.NONE, RefusalKind.ABSTENTION, RefusalKind.POLICY, RefusalKind.PARTIAL)
 """By the numbers of the compiled loop."""
 _UNREAD = len(_KINDS)
@@ -50,10 +53,10 @@ class DeclineColumns:
         return _names().take(as_column(kinds, pa.uint8(), kinds > 0))
 
     def _reader_for(self, answers: int) -> "RefusalReader | None":
-        is_time = self._seen < self._worth_from <= self._seen + answers
         self._seen += answers
-        if is_time and IS_COMPILED:  # by one thread: others read in the plain way until it is there
-            self._reader = refusal_reader(self._languages)
+        if self._reader is None and IS_COMPILED and self._seen >= self._worth_from:
+            with _MAKING:
+                self._reader = self._reader or refusal_reader(self._languages)
         return self._reader
 
 

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Sequence
 from functools import reduce
 from hashlib import sha256
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ MAY_MATCH, IS_PADDED = 1, 2
 """What is said of a text, added up: an expression may match it; it is empty, or begins or ends with a space."""
 _USUAL = 4096
 """Texts from which is learned what is rare in them."""
+_LEARNING = Lock()
+"""Held by the one thread that learns, for which others wait; of the module, as looks go to processes."""
 _ALL_LETTERS = np.iinfo(np.int32).max // 8
 
 
@@ -60,13 +63,14 @@ class QuickLook:
         if not IS_COMPILED or (self._groups is None and self._seen < self._worth_from):
             return np.full(len(texts), MAY_MATCH | IS_PADDED, dtype=np.uint8)
         if self._groups is None:
-            self._groups = self._needed(texts.slice(0, _USUAL).to_pylist())
+            with _LEARNING:
+                self._groups = self._needed(texts) if self._groups is None else self._groups
         said = np.empty(len(texts), dtype=np.uint8)
         find_groups(*text_buffers(texts), letter_classes(), self._groups, self._longest, said)
         return said
 
-    def _needed(self, usual: Sequence[str | None]) -> npt.NDArray[np.uint8]:
-        letters = [text[: self._longest] for text in usual if text]
+    def _needed(self, usual: pa.StringArray) -> npt.NDArray[np.uint8]:
+        letters = [text[: self._longest] for text in usual.slice(0, _USUAL).to_pylist() if text]
         return reduce(np.bitwise_or, [needed_groups(each, letters) for each in self._expressions])
 
 
