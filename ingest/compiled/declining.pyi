@@ -5,6 +5,8 @@ import numpy.typing as npt
 
 from ingest.signals.phrase_programs import Programs
 
+class Memory: ...
+
 class RefusalReader:
     def __init__(
         self,
@@ -14,5 +16,9 @@ class RefusalReader:
         languages: Sequence[Mapping[str, int]],
     ) -> None: ...
     def read(
-        self, letters: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], kinds: npt.NDArray[np.uint8]
+        self,
+        letters: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.int32],
+        memory: Memory,
+        kinds: npt.NDArray[np.uint8],
     ) -> None: ...

@@ -5,9 +5,13 @@ What is written in an unusual way (quotations, Markdown, grouped numbers, letter
 to that: the two must give the same for all else.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from os import urandom
 
 include "offsets.pxi"
+include "declining_memory.pxi"
 include "declining_programs.pxi"
 include "declining_sentences.pxi"
 
@@ -89,15 +93,29 @@ cdef class RefusalReader:
                 each["stopwords"],
             )
 
-    def read(self, const uint8_t[::1] letters, const int32_t[::1] offsets, uint8_t[::1] kinds):
-        """Set how each text in UTF-8 declines: 0 not, 1 abstention, 2 policy, 3 partial, 4 left unread."""
+    def read(self, const uint8_t[::1] letters, const int32_t[::1] offsets, Memory memory not None, uint8_t[::1] kinds):
+        """Set how each text in UTF-8 declines: 0 not, 1 abstention, 2 policy, 3 partial, 4 left unread.
+
+        `memory` is this reader's alone, and no other thread's.
+        """
         cdef const uint8_t* first = &letters[0] if letters.shape[0] else NULL
         cdef Py_ssize_t text
         if offsets.shape[0] != kinds.shape[0] + 1 or not in_bounds(offsets, letters.shape[0]):
             raise ValueError("a column is not as long as it should be.")
         with nogil:
             for text in range(kinds.shape[0]):
-                kinds[text] = kind_of(&self.reader, first + offsets[text], offsets[text + 1] - offsets[text])
+                kinds[text] = remembered_kind(
+                    &self.reader, memory, first + offsets[text], offsets[text + 1] - offsets[text]
+                )
+
+
+cdef int remembered_kind(const Reader* r, Memory memory, const uint8_t* text, int size) noexcept nogil:
+    cdef Slot answer = digest(memory.key, text, size)
+    cdef Slot* slot = &memory.slots[answer.first % SLOTS]
+    if slot.first != answer.first or (slot.second & ~<uint64_t>KIND) != answer.second or not slot.second & KIND:
+        slot[0] = answer
+        slot.second |= kind_of(r, text, size) + 1
+    return <int>(slot.second & KIND) - 1
 
 
 cdef int kind_of(const Reader* r, const uint8_t* text, int size) noexcept nogil:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ingest.compiled.declining import RefusalReader
 
 try:
+    from ingest.compiled.declining import Memory
     from ingest.signals.refusal_programs import refusal_reader
 except ImportError:  # nothing was compiled where this is installed
     IS_COMPILED = False
@@ -40,6 +41,7 @@ class DeclineColumns:
         self._worth_from = worth_from
         self._seen = 0
         self._reader: RefusalReader | None = None
+        self._memories: list[Memory] = []
 
     def kinds(self, answers: pa.StringArray) -> pa.StringArray:
         """Return `abstention`, `policy`, `partial` or null for each answer; null for a missing one."""
@@ -47,10 +49,19 @@ class DeclineColumns:
         if reader is None:
             return as_strings([_kind(answer, self._languages) if answer else None for answer in answers.to_pylist()])
         kinds = np.empty(len(answers), dtype=np.uint8)
-        reader.read(*text_buffers(answers), kinds)
+        memory = self._a_memory()
+        reader.read(*text_buffers(answers), memory, kinds)
+        self._memories.append(memory)
         for row in np.flatnonzero(kinds == _UNREAD).tolist():
             kinds[row] = _KINDS.index(RefusalKind(_kind(answers[row].as_py(), self._languages) or RefusalKind.NONE))
         return _names().take(as_column(kinds, pa.uint8(), kinds > 0))
+
+    def _a_memory(self) -> "Memory":
+        """Return a memory that no other thread has: there come to be as many as threads."""
+        try:
+            return self._memories.pop()
+        except IndexError:
+            return Memory()
 
     def _reader_for(self, answers: int) -> "RefusalReader | None":
         self._seen += answers

@@ -165,7 +165,7 @@ def test_the_loop_reads_real_answers_as_the_detector_does(shared_folder: Path) -
 def test_the_loop_leaves_few_phrases_to_the_detector() -> None:
     numbers = np.empty(len(PHRASES), dtype=np.uint8)
     reader = loop_reader()
-    reader.read(*text_buffers(pa.array(PHRASES, pa.string())), numbers)
+    reader.read(*text_buffers(pa.array(PHRASES, pa.string())), in_a_loop(LANGUAGES)._a_memory(), numbers)
     assert np.count_nonzero(numbers == declining._UNREAD) < len(PHRASES) / 20
 
 
@@ -174,7 +174,9 @@ def test_the_loop_leaves_few_phrases_to_the_detector() -> None:
 def test_bytes_that_are_no_text_do_no_harm(blobs: list[bytes]) -> None:
     numbers = np.full(len(blobs), 9, dtype=np.uint8)
     offsets = np.cumsum([0, *map(len, blobs)], dtype=np.int32)
-    loop_reader().read(np.frombuffer(b"".join(blobs), dtype=np.uint8), offsets, numbers)
+    loop_reader().read(
+        np.frombuffer(b"".join(blobs), dtype=np.uint8), offsets, in_a_loop(LANGUAGES)._a_memory(), numbers
+    )
     assert numbers.max(initial=0) <= declining._UNREAD
 
 
@@ -185,12 +187,21 @@ def test_a_very_long_answer_is_read_or_left_to_the_detector(text: str) -> None:
 
 
 @needs_loop
+def test_more_answers_than_are_remembered_get_their_own_kinds_whenever_they_come() -> None:
+    columns, times = DeclineColumns(LANGUAGES, worth_from=1), 65_536 // len(PHRASES) + 1
+    answers = [f"{phrase} ({number})" for number in range(times) for phrase in PHRASES]
+    found = [columns.kinds(pa.array(each, pa.string())).to_pylist() for each in (answers, answers[::-1], answers)]
+    assert found[0] == read_one_by_one(answers[: len(PHRASES)]) * times
+    assert found == [found[0], found[0][::-1], found[0]]
+
+
+@needs_loop
 def test_places_beyond_a_column_are_refused() -> None:
     reader = loop_reader()
     letters, numbers = np.zeros(4, dtype=np.uint8), np.zeros(1, dtype=np.uint8)
     for offsets in ([0, 5], [3, 2], [0], [-1, 2]):
         with pytest.raises(ValueError, match="not as long"):
-            reader.read(letters, np.array(offsets, dtype=np.int32), numbers)
+            reader.read(letters, np.array(offsets, dtype=np.int32), in_a_loop(LANGUAGES)._a_memory(), numbers)
 
 
 @pytest.mark.parametrize("expression", ["(a)", "(?<=a)b", r"\d\Z", "(?:a", "a)", "(?:a?)*"])
