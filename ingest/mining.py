@@ -228,7 +228,12 @@ def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: M
 
 def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:
     text = "\n".join(
-        [MINING_VERSION, signals.model_dump_json(), str((queue.seed, queue.control_share, queue.control_limit))]
+        [
+            MINING_VERSION,
+            duckdb.__version__,
+            signals.model_dump_json(),
+            str((queue.seed, queue.control_share, queue.control_limit)),
+        ]
     )
     return hashlib.sha256(text.encode()).hexdigest()
 

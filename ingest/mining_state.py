@@ -51,7 +51,9 @@ _PLACES = """
 INSERT INTO session_places
 SELECT i.rowid, t.ring
 FROM interactions AS i
-JOIN (SELECT source, session_id, ring FROM touched_sessions WHERE NOT is_placed) AS t USING (source, session_id);
+JOIN (
+    SELECT session_number(source, session_id) AS session, ring FROM touched_sessions WHERE NOT is_placed
+) AS t ON t.session = session_number(i.source, i.session_id);
 UPDATE touched_sessions SET is_placed = true
 """
 # A user's other sessions within the window: their last question may have been asked again in a session that is read.
