@@ -87,6 +87,43 @@ def test_pieces_of_json_in_any_order_are_passed_over(pieces: list[bytes]) -> Non
     assert_told_rightly(b"".join(pieces))
 
 
+def rows_of(content: bytes) -> tuple[Any, Any]:
+    """Return the rows of spans and of values."""
+    found = spans.scan(content)
+    columns = ((found.spans, spans.SPAN_COLUMNS), (found.values, spans.VALUE_COLUMNS))
+    read, values = (np.frombuffer(rows, np.int64).reshape(-1, many) for rows, many in columns)
+    return read, values
+
+
+@given(
+    line=st.sampled_from(LINES),
+    cuts=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), st.sampled_from(PIECES)), max_size=3),
+)
+def test_values_are_read_the_same_whatever_stood_before_others(
+    line: bytes, cuts: list[tuple[float, int, bytes]]
+) -> None:
+    for at, length, put in cuts:
+        start = int(at * len(line))
+        line = line[:start] + put.replace(b"\n", b"") + line[start + length :]
+    before = b"\n".join(LINES) + b"\n"
+    alone, behind = rows_of(line)[1], rows_of(before + line)[1]
+    moved = alone + np.array([len(before), 0, len(before), 0, 0])
+    assert len(behind) == len(rows_of(before)[1]) + len(alone)
+    assert (behind[len(behind) - len(alone) :] == moved).all()
+
+
+def test_spans_of_one_number_have_the_same_keys_and_kinds_of_values() -> None:
+    content = b"\n".join([*LINES, *LINES])
+    read, values = rows_of(content)
+    keys: dict[int, list[tuple[bytes, int]]] = {}
+    for _, _, first, count, *_, number in read.tolist():
+        listed = [(content[at : at + size], max(kind, spans.ESCAPED_TEXT)) for at, size, _, _, kind in
+                  values[first : first + count].tolist()]  # fmt: skip
+        assert number > 0
+        assert keys.setdefault(number, listed) == listed
+    assert len({tuple(listed) for listed in keys.values()}) == len(keys) <= len(read) // 2
+
+
 @pytest.mark.parametrize("cut", range(0, 120, 7))
 def test_a_line_that_is_cut_anywhere_has_no_spans(cut: int) -> None:
     line = LINES[0][: len(LINES[0]) * cut // 120]
