@@ -90,7 +90,11 @@ FROM feedback_events AS f
 LEFT JOIN interactions AS direct
     ON f.target_kind <> 'session' AND direct.interaction_id = f.source || ':' || f.target_id
 LEFT JOIN (
-    SELECT source, alias, min(interaction_id) AS interaction_id FROM interaction_aliases
+    SELECT source, alias, min(interaction_id) AS interaction_id
+    FROM (
+        SELECT * FROM interaction_aliases WHERE (source, alias) IN (
+            SELECT DISTINCT source, target_id FROM feedback_events WHERE target_kind <> 'session')
+    )
     SEMI JOIN interactions USING (interaction_id) GROUP BY source, alias
 ) AS named
     ON f.target_kind <> 'session' AND named.source = f.source AND named.alias = f.target_id
