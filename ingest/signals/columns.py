@@ -76,5 +76,7 @@ def _whole(texts: pa.Array | pa.ChunkedArray) -> pa.StringArray:
 
 
 def _in_one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a column in one piece: DuckDB hands on chunked arrays, Spark plain ones."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    """Return a column in one piece: DuckDB hands on chunked arrays, nearly always of one chunk, Spark plain ones."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -66,7 +66,7 @@ class QuickLook:
             with _LEARNING:
                 self._groups = self._needed(texts) if self._groups is None else self._groups
         said = np.empty(len(texts), dtype=np.uint8)
-        find_groups(*text_buffers(texts), letter_classes(), self._groups, self._longest, said)
+        find_groups(*text_buffers(texts), letter_classes(), self._groups.view("<u4"), self._longest, said)
         return said
 
     def _needed(self, usual: pa.StringArray) -> npt.NDArray[np.uint8]:
