@@ -13,7 +13,7 @@ from ingest.signals.registry import LATE_SIGNALS, STAGES, Signal, enabled_signal
 
 WHERE_FOUND = "line, interaction_id, source, session_key"
 WHAT_IS_SAID = "signal, kind, score, reason, is_weak, evidence_id"
-_NARROW = "line, session, substr(md5(concat(:seed, interaction_id)), 9, 12) AS lot, signal, score, is_weak"
+_NARROW = "line, session, lot, signal, score, is_weak"
 _MINUTE_US = 60_000_000
 
 
@@ -113,7 +113,7 @@ def union_of(signals: Sequence[Signal]) -> str:
 
 def _given_by(signal: Signal) -> str:
     """Return how a signal names what it flags: one that reads what the others found gives the line alone."""
-    return "line" if signal.name in LATE_SIGNALS else f"{WHERE_FOUND}, session"
+    return "line" if signal.name in LATE_SIGNALS else f"{WHERE_FOUND}, session, lot"
 
 
 def _values(

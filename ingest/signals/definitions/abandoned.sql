@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     kind,
     CASE WHEN kind IN ('error', 'empty', 'asked_again') THEN 0.9 WHEN kind = 'cut' THEN 0.8 ELSE 0.7 END AS score,
     concat('The user left after ', CASE kind
@@ -31,6 +32,7 @@ FROM (
             source,
             session_key,
             session,
+            lot,
             CASE WHEN has_error THEN 'error'
                 WHEN is_empty_answer THEN 'empty'
                 WHEN stream_cut THEN 'cut'
@@ -48,6 +50,7 @@ FROM (
             source,
             session_key,
             session,
+            substr(md5(concat(:seed, next_id)), 9, 12) AS lot,
             CASE WHEN pair_kind IS NOT NULL THEN 'asked_again' ELSE 'wants_person' END AS kind,
             interaction_id AS evidence_id
         FROM turns

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     '' AS kind,
     0.9 AS score,
     concat('The next message complains: “', next_question, '”.') AS reason,

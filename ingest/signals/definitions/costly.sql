@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     '' AS kind,
     least(1.0, round(times_costlier / 20.0, 3)) AS score,
     concat('Cost ', cast(cast(round(times_costlier) AS bigint) AS string), ' times what the model usually does.')

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     declined AS kind,
     CASE WHEN declined = 'partial' THEN 0.5 ELSE 0.8 END AS score,
     CASE declined

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     CASE WHEN has_error THEN 'error' WHEN stream_cut THEN 'cut' ELSE 'empty' END AS kind,
     CASE WHEN has_error OR is_empty_answer THEN 1.0 ELSE 0.8 END AS score,
     CASE WHEN has_error THEN concat('Ended in an error: ', trim(error))

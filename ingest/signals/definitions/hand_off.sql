@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     '' AS kind,
     CASE WHEN next_wants_person THEN 0.9 ELSE 0.4 END AS score,
     CASE WHEN next_wants_person

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     '' AS kind,
     0.6 AS score,
     concat('Answered again ', cast(cast(round((next_us - asked_us) / 1000000.0) AS bigint) AS string),

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     pair_kind AS kind,
     pair_score AS score,
     concat(
@@ -20,7 +21,7 @@ SELECT
     next_id AS evidence_id
 FROM (
     SELECT
-        line, interaction_id, source, session_key, session, pair_kind, pair_score, next_question, next_id,
+        line, interaction_id, source, session_key, session, lot, pair_kind, pair_score, next_question, next_id,
         CASE WHEN next_us IS NULL OR asked_us IS NULL THEN ''
             ELSE concat(' ', cast(cast(round((next_us - asked_us) / 1000000.0) AS bigint) AS string), ' s later')
         END AS elapsed
@@ -28,7 +29,7 @@ FROM (
     WHERE pair_kind IS NOT NULL
     UNION ALL
     SELECT
-        line, interaction_id, source, session_key, session, pair_kind, pair_score, next_question, next_id,
+        line, interaction_id, source, session_key, session, lot, pair_kind, pair_score, next_question, next_id,
         concat(' in a new session ', cast(cast(round((next_us - asked_us) / 1000000.0) AS bigint) AS string), ' s later')
             AS elapsed
     FROM returns

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     '' AS kind,
     least(1.0, round(times_slower / 20.0, 3)) AS score,
     concat('Took ', cast(cast(round(times_slower) AS bigint) AS string), ' times as long as the model usually does.')

@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     '' AS kind,
     CASE WHEN coalesce(trim(feedback_comment), '') <> '' THEN 1.0 ELSE 0.9 END AS score,
     CASE WHEN coalesce(trim(feedback_comment), '') <> ''

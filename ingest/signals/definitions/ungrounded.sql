@@ -5,6 +5,7 @@ SELECT
     source,
     session_key,
     session,
+    lot,
     CASE WHEN share < :ungrounded_below THEN 'words' ELSE 'figure' END AS kind,
     CASE WHEN share < :ungrounded_below THEN round(1 - share, 3) ELSE 0.5 END AS score,
     CASE WHEN share < :ungrounded_below

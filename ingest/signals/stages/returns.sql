@@ -13,6 +13,7 @@ SELECT
     source,
     session_id AS session_key,
     session,
+    substr(md5(concat(:seed, interaction_id)), 9, 12) AS lot,
     asked_us,
     substr(question, 1, 300) AS question,
     next_id,

@@ -160,7 +160,8 @@ SELECT
         AND coalesce(f.next_us + :idle_gap_us < h.horizon_us, f.next_us IS NULL) AS next_ends_closed,
     f.next_id IS NOT NULL AND f.next_is_last
         AND coalesce(f.next_us + :idle_gap_us >= h.horizon_us, false) AS next_ends_open,
-    md5(concat(:seed, l.interaction_id)) < :control_below AS is_control
+    md5(concat(:seed, l.interaction_id)) < :control_below AS is_control,
+    substr(md5(concat(:seed, l.interaction_id)), 9, 12) AS lot
 FROM flagged AS f
 JOIN logs AS l ON l.line = f.line
 LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
