@@ -8,19 +8,20 @@ from ingest.settings import QueueSettings, SignalSettings
 
 _LOOKED_AT = 100_000
 """Turns whose times are compared, by whole sessions; of a longer log about as many, drawn by hash."""
-# Each is counted on its own: where the file knows that there is none, no row is read. What is empty, or opens with a
-# space, comes before '!'.
+# Counted so that no row is read where the file knows that none is missing. What is empty, or opens with a space, comes
+# before '!'.
 _COUNTS = """
 SELECT
-    (SELECT count(*) FROM logs WHERE session_id IS NULL),
-    (SELECT count(*) FROM logs WHERE session_id IS NULL AND user_id IS NULL),
-    (SELECT count(*) FROM logs WHERE asked_at IS NULL),
+    count(*) - count(session_id),
+    count(*) - count(coalesce(session_id, user_id)),
+    count(*) - count(asked_at),
     (SELECT count(*) FROM logs WHERE question < '!' AND length(question) < 1000 AND trim(question) = ''),
     (SELECT count(*) FROM all_logs WHERE asked_at > $now),
     (SELECT count(*) FROM giants WHERE NOT is_shared)
         + (SELECT count(DISTINCT source || chr(31) || session_key) FROM loose WHERE turns > $giant),
     (SELECT count(*) FROM giants WHERE is_shared),
     (SELECT count(*) FROM bots)
+FROM logs
 """
 _SENTENCES = (
     ("turn has", "turns have", "no session id: joined by user and idle gap where a user is known."),
