@@ -69,6 +69,12 @@ class FileReader:
         self.stack.close()
         self._pools.clear()
 
+    def tells_digests(self, found: Probe, way: FileWay, size: int) -> bool:
+        """Return whether the blocks of a file tell the digests of all its pieces."""
+        if found.container != "lines" or not found.is_plain or found.has_prefixes or found.file.path in self._ahead:
+            return False
+        return _fast_job(found, way, size) is None
+
     def blocks(self, found: Probe, way: FileWay, size: int) -> Iterator[SizedBlock]:
         """Yield the blocks of a file of `size` bytes in order."""
         if (ahead := self._ahead.pop(found.file.path, None)) is not None:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
-import xxhash
 
 from ingest.adapters.base import Reject
 from ingest.adapters.mapping_file import MappingFile
 from ingest.ingest_report import FileAccount, IngestReport
+from ingest.reading.digesting import file_digest
 
 _RAW_KEPT = 1 << 16
 
@@ -145,9 +145,3 @@ def _rejects_shown(connection: duckdb.DuckDBPyConnection, files: set[str]) -> li
         [sorted(files)],
     ).fetchall()
     return [Reject(*row) for row in rows]
-
-
-def file_digest(path: Path) -> str:
-    """Return the XXH3 hash of a file's bytes, of 128 bits: it tells files apart that nobody made alike on purpose."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, xxhash.xxh3_128).hexdigest()

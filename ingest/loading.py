@@ -2,8 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from ingest.date_orders import MappedFile, settled
 from ingest.fast.reading import SizedBlock
 from ingest.feedback import VoteCounts, bind_votes
 from ingest.file_reading import FileReader, FileToRead
-from ingest.ingest_records import KnownFiles, file_digest, finish_ingest, start_ingest
+from ingest.ingest_records import KnownFiles, finish_ingest, start_ingest
 from ingest.ingest_report import (
     PATH_MISSING,
     FeedbackCounts,
@@ -29,6 +28,7 @@ from ingest.ingest_report import (
 )
 from ingest.log_store import LogStore
 from ingest.privacy import workspace_salt
+from ingest.reading.digesting import digest_beside, digest_of_all, file_digest
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile, find_files
 from ingest.reading_jobs import WORKERS, StagedBlock
@@ -36,7 +36,7 @@ from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spooling import spooled
 from ingest.storing import GroupWriter
-from ingest.way_finding import WayFinder, unrecognised, way_digest
+from ingest.way_finding import FileWay, WayFinder, unrecognised, way_digest
 
 _MOST_COUNTED_BY_DAY = 100_000
 """Larger ingests leave the numbers by day to their first reader."""
@@ -192,9 +192,17 @@ class _Run:
             self._take_known(account, known, writer)
             self._advance(entry.size, file.name)
             return
-        with _digest_beside(file.path) as digest:
+        digest = self._read_and_digest(entry, entry.way, account, writer)
+        writer.note_file(file_digest=digest, way_digest=way, account=account)
+
+    def _read_and_digest(self, entry: FileToRead, way: FileWay, account: FileAccount, writer: GroupWriter) -> str:
+        path = entry.probe.file.path
+        if self.reader.tells_digests(entry.probe, way, entry.size):
+            digests = self._read_file(entry, account, writer)
+            return digest_of_all(digests, entry.size) or file_digest(path)
+        with digest_beside(path) as digest:
             self._read_file(entry, account, writer)
-            writer.note_file(file_digest=digest.result(), way_digest=way, account=account)
+            return digest.result()
 
     def _take_known(self, account: FileAccount, known: FileAccount, writer: GroupWriter) -> None:
         for name in ("read", "skipped", "quarantined", "interactions", "format"):
@@ -203,22 +211,26 @@ class _Run:
         self.tally.rejects.extend(self.known.rejects_of(known.file) if self.known else [])
         writer.counts = writer.counts.plus(InteractionCounts(unchanged=known.interactions))
 
-    def _read_file(self, entry: FileToRead, account: FileAccount, writer: GroupWriter) -> None:
+    def _read_file(self, entry: FileToRead, account: FileAccount, writer: GroupWriter) -> bytes:
+        """Gather what a file holds, and return the digests of its pieces as far as they are told."""
         first_line = 0
         paths_found: set[str] = set()
         paths_missing: set[str] = set()
         before = self.bytes_done
+        digests = bytearray()
         for block, size in self._blocks(entry):
             rest = block.rest
             self._account(account, block, first_line)
             first_line += rest.lines
             paths_found |= rest.found_paths
             paths_missing |= rest.missing_paths
+            digests += block.digests
             writer.add(block, entry.way)
             self._advance(min(size, before + entry.size - self.bytes_done), account.file)
         self._advance(before + entry.size - self.bytes_done, account.file)
         if entry.way is not None and entry.way.way.mapping is not None:
             self._warn_of_missing(paths_missing - paths_found, account.file)
+        return bytes(digests)
 
     def _warn_of_missing(self, paths: set[str], file: str) -> None:
         for path in sorted(paths):
@@ -288,10 +300,3 @@ class _Run:
 
 def _stored(connection: duckdb.DuckDBPyConnection) -> int:
     return int(connection.execute("SELECT count(*) FROM interactions").fetchall()[0][0])
-
-
-@contextmanager
-def _digest_beside(path: Path) -> Iterator["Future[str]"]:
-    """Digest the bytes of a file on a thread while it is read; hashing does not hold up the interpreter."""
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(file_digest, path)

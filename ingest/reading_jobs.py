@@ -12,7 +12,16 @@ from ingest.adapters.base import Adapter, LineAdapter, Record, Reject, Span, Spa
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.columnar import Tables, as_tables, joined, no_rows
 from ingest.privacy import Redactor
-from ingest.reading.blocks import CUT_OFF, PART_BYTES, LinePart, ReadBlock, content_of, line_pieces, read_part
+from ingest.reading.blocks import (
+    CUT_OFF,
+    PART_BYTES,
+    LinePart,
+    ReadBlock,
+    content_of,
+    line_pieces,
+    read_part,
+    with_content,
+)
 from ingest.settings import PrivacySettings
 from ingest.span_lines import read_usual_lines, renumber
 from ingest.span_staging import no_traces
@@ -56,6 +65,8 @@ class StagedBlock(NamedTuple):
     """Traces of which spans were read, as `TRACE_SCHEMA` has them."""
     made: Tables | None = None
     """The interactions of those that seem whole."""
+    digests: bytes = b""
+    """Of the pieces of the file that it came from, where they are known."""
 
 
 class AssembledBlock(NamedTuple):
@@ -88,7 +99,12 @@ class RowReader:
         return self._with_traces(self.staged(read))
 
     def read_lines(self, part: LinePart) -> StagedBlock:
-        """Stage one part of a line file, for adapters a piece at a time: what is parsed stays near the processor."""
+        """Stage one part of a line file, and tell the digests of the pieces of the file that it takes up."""
+        part, digests = with_content(part)
+        return self._read_content(part)._replace(digests=digests)
+
+    def _read_content(self, part: LinePart) -> StagedBlock:
+        """Stage a part; for adapters a piece at a time: what is parsed stays near the processor."""
         if self.mapping is not None or part.layers.outer or part.layers.unwrap:
             return self.read(read_part(part))
         rows, usual = StagedRows(), list[Span]()
@@ -106,7 +122,6 @@ class RowReader:
         if self._alike is None or part.layers.records or part.has_prefixes:
             return part, None
         content = content_of(part)
-        part = part._replace(content=content)
         found = self._alike.read(content) if content and not content.startswith(CUT_OFF) else None
         if found is None:
             return part, None

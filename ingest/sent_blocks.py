@@ -19,16 +19,17 @@ class SentBlock(NamedTuple):
     tables: list[bytes]
     """Each in bytes of its own, so that it is freed when it is stored; nothing for one without rows."""
     rest: StagedRows
+    digests: bytes
 
     @classmethod
     def of(cls, block: StagedBlock) -> "SentBlock":
         """Serialise a block."""
         tables = [*block.tables, block.traces, *(block.made or ())]
-        return cls([table_bytes(table) if table.num_rows else b"" for table in tables], block.rest)
+        return cls([table_bytes(table) if table.num_rows else b"" for table in tables], block.rest, block.digests)
 
     def received(self) -> StagedBlock:
         """Return the block that was sent."""
         nothing: list[pa.Table] = [*no_rows(), no_traces(), *no_rows()]
         found = [table_of(sent) if sent else empty for sent, empty in zip(self.tables, nothing, strict=False)]
         made = Tables(*found[_TRACES + 1 :]) if len(found) > _TRACES + 1 else None
-        return StagedBlock(Tables(*found[:_TRACES]), self.rest, found[_TRACES], made)
+        return StagedBlock(Tables(*found[:_TRACES]), self.rest, found[_TRACES], made, self.digests)

@@ -7,6 +7,7 @@ from typing import BinaryIO, NamedTuple
 
 from ingest.adapters.base import Caution, Reject
 from ingest.reading.compression import STREAM_FAULTS, open_file
+from ingest.reading.digesting import PIECE_BYTES, digests_of_pieces
 from ingest.reading.documents import Entry
 from ingest.reading.encodings import as_utf8
 from ingest.reading.entries import entries_of
@@ -154,18 +155,40 @@ def content_of(part: LinePart) -> bytes:
     if part.content is not None:
         return part.content
     with Path(part.path).open("rb") as stream:
-        if part.offset:
-            stream.seek(part.offset - 1)
-            stream.readline()
-        start = stream.tell()
-        end = part.offset + part.length
-        if start >= end:
-            return b""
-        stream.seek(end - 1)  # the last line is read to its end; all at once, as adding to many bytes copies them
-        stream.readline()
-        end = stream.tell()
-        stream.seek(start)
-        return stream.read(end - start)
+        return _lines_from(stream, part, part.offset + len(_before(stream, part)))
+
+
+def with_content(part: LinePart) -> tuple[LinePart, bytes]:
+    """Return a part with its bytes at hand, and the digests of the pieces of the file where it stands.
+
+    There are none for a part that is no range of a file from the beginning of a piece.
+    """
+    if part.content is not None or part.has_prefixes or part.offset % PIECE_BYTES:
+        return part._replace(content=content_of(part)), b""
+    with Path(part.path).open("rb") as stream:
+        before = _before(stream, part)
+        content = _lines_from(stream, part, part.offset + len(before))
+    standing = memoryview(before)[: part.length], memoryview(content)[: max(part.length - len(before), 0)]
+    return part._replace(content=content), digests_of_pieces(standing)
+
+
+def _before(stream: BinaryIO, part: LinePart) -> bytes:
+    """Return the rest of the line that begins before a part."""
+    if not part.offset:
+        return b""
+    stream.seek(part.offset - 1)
+    return stream.readline()[1:]
+
+
+def _lines_from(stream: BinaryIO, part: LinePart, start: int) -> bytes:
+    end = part.offset + part.length
+    if start >= end:
+        return b""
+    stream.seek(end - 1)  # the last line is read to its end; all at once, as adding to many bytes copies them
+    stream.readline()
+    end = stream.tell()
+    stream.seek(start)
+    return stream.read(end - start)
 
 
 def _looked_through(part: LinePart, block: Block, out: ReadBlock) -> Block:

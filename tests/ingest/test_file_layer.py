@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,15 +12,19 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from evalsets.errors import BadInputError
 from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.loading import ingest
 from ingest.log_store import LogStore
-from ingest.reading import probing
-from ingest.reading.blocks import line_parts, read_part
+from ingest.reading import blocks, digesting, probing
+from ingest.reading.blocks import LinePart, line_parts, read_part, with_content
+from ingest.reading.digesting import digest_of_all, file_digest
 from ingest.reading.sources import SourceFile
+from ingest.reading.unwrapping import Layers
 from tests.ingest.ingest_support import APP_MAPPING, read, rows
 from tests.ingest.test_ingest import turn
 
@@ -300,3 +305,23 @@ def test_records_that_begin_after_many_lines_of_log_text_are_found(
     )
     assert rows(store, ASKED) == IDS
     assert report.skipped == {"log text without a record": 900}
+
+
+@given(content=st.lists(st.sampled_from([b"a", b"\n", b"0123456789" * 9])).map(b"".join), pieces=st.integers(1, 3))
+def test_parts_of_a_line_file_tell_the_digest_of_all_of_it(content: bytes, pieces: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        for module in (digesting, blocks):
+            patched.setattr(module, "PIECE_BYTES", 16)
+        log = Path(folder) / "log"
+        log.write_bytes(content)
+        parts = [
+            LinePart("log", str(log), at, 16 * pieces, None, Layers(), has_prefixes=False, partitions={})
+            for at in range(0, len(content), 16 * pieces)
+        ]
+        read = [with_content(part) for part in parts]
+        assert b"".join([part.content or b"" for part, _ in read]) == content
+        told = digest_of_all(b"".join([digests for _, digests in read]), len(content))
+        assert told == file_digest(log)
+        assert digest_of_all(b"".join([digests for _, digests in read]), len(content) + 16) is None
+        log.write_bytes(content + b"a")
+        assert told != file_digest(log)
