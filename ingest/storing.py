@@ -57,8 +57,9 @@ class _Group:
     @property
     def is_full(self) -> bool:
         """Whether it is large enough to be stored."""
-        if self.bytes > GROUP_BYTES or len(self.rejects) > _GROUP_REJECTS:
-            return True
+        with_spans = self.traces is not None
+        if self.bytes > GROUP_BYTES + with_spans * (GROUP_BYTES >> 3) or len(self.rejects) > _GROUP_REJECTS:
+            return True  # of spans a little later, so that mostly a row group is full before
         if self.traces is not None:  # whose payloads take as much memory again while they are stored
             return self.rows >= _ROW_GROUP or self.traces.payload_bytes > _GROUP_PAYLOAD_BYTES
         return self.rows >= _ROW_GROUP and self.bytes * 2 > GROUP_BYTES
