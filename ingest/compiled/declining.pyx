@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Reads whether answers decline, as `evalsets.refusals` does, without the lock of the interpreter.
 
-What is written in an unusual way (quotations, Markdown, grouped numbers, letters beyond Latin-1 and the like) is left
-to that: the two must give the same for all else.
+What is written in an unusual way (grouped numbers, links, letters beyond Latin-1 and the like) is left to that: the two
+must give the same for all else.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
@@ -14,6 +14,7 @@ include "offsets.pxi"
 include "declining_memory.pxi"
 include "declining_programs.pxi"
 include "declining_sentences.pxi"
+include "declining_marks.pxi"
 
 cdef enum:
     MOST_LANGUAGES = 16
@@ -107,6 +108,16 @@ cdef class RefusalReader:
                 kinds[text] = remembered_kind(
                     &self.reader, memory, first + offsets[text], offsets[text + 1] - offsets[text]
                 )
+
+
+    def sentences(self, const uint8_t[::1] text):
+        """Return the sentences of a text in UTF-8 as they are read, folded; None where it is left unread."""
+        cdef Sentences s
+        cdef Scan scan
+        scan.programs, scan.left = &self.reader.programs, MOST_STEPS
+        if not text.shape[0] or not read_sentences(&s, &self.reader.letters, &scan, &text[0], text.shape[0]):
+            return None
+        return [s.said[each].text[: s.said[each].size].decode("latin-1") for each in range(s.count)]
 
 
 cdef int remembered_kind(const Reader* r, Memory memory, const uint8_t* text, int size) noexcept nogil:

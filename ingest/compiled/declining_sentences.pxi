@@ -4,9 +4,18 @@ cdef enum:
     MOST_LETTERS = 4096
     MOST_SENTENCES = 256
     LONGEST_ABBREVIATION = 12
-    # Letters that stand for others while a text is read.
+    # Letters that stand for others while a text is read: a bullet, a quote that closes no sentence as a straight one does,
+    # the beginning and the end of a quotation, and a dash that opens no entry of a list.
     BULLET = 1
-    CURLY = 2  # a quote that closes no sentence, as a straight one does
+    CURLY = 2
+    OPENS = 3
+    CLOSES = 4
+    DASH = 5
+    NO_BREAK_SPACE = 0xA0
+    # What a letter is in a word.
+    LETTER = 1
+    DIGIT = 2
+    SIGN = 3
 
 
 cdef struct Letters:
@@ -14,81 +23,113 @@ cdef struct Letters:
     int abbreviation
 
 
+cdef struct Text:
+    uint8_t letters[MOST_LETTERS]
+    int size
+    bint has_digits, has_quotations, has_marks
+    bint is_odd  # has blanks, or letters folded to two, that may make a difference to marks
+
+
 cdef struct Sentences:
+    Text text  # folded letter by letter
     Said said[MOST_SENTENCES]
     int count
     uint8_t letters[MOST_LETTERS]
     int used
-    uint8_t text[MOST_LETTERS]  # as it was, but folded letter by letter
-    int size
-    bint has_digits
 
 
 cdef uint8_t[256] MAY_END  # a sentence, or be a part of a link
-for _mark in ".?!\n]":
-    MAY_END[ord(_mark)] = True
+cdef uint8_t[256] MARKS  # what Markdown is made of, but for digits
+cdef uint8_t[256] PLAIN  # what a letter stands for
+cdef uint8_t[256] IN_WORD
+for _code in range(256):
+    _letter = chr(_code)
+    MAY_END[_code], MARKS[_code], PLAIN[_code] = _letter in ".?!\n]", _letter in "#>*+_`-", _code
+    IN_WORD[_code] = DIGIT if "0" <= _letter <= "9" else LETTER if _letter.isalnum() else SIGN if _letter == "%" else 0
+PLAIN[CURLY], PLAIN[OPENS], PLAIN[CLOSES], PLAIN[DASH] = ord("'"), ord('"'), ord('"'), ord("-")
 
 
 cdef bint read_sentences(Sentences* s, const Letters* letters, Scan* scan, const uint8_t* text, int size) noexcept nogil:
     """Read a text; False where it is written in an unusual way."""
+    cdef Text* t = &s.text
     cdef int place = 0, start = 0, after
-    s.count = s.used = s.size = 0
-    s.has_digits = False
-    if size > MOST_LETTERS or not fold(s, letters, text, size):
+    s.count = s.used = 0
+    if size > MOST_LETTERS or not fold(t, letters, text, size) or not drop_marks(t):
         return False
-    while start < s.size and is_space(s.text[start]):
+    while start < t.size and is_space(t.letters[start]):
         start += 1
-    if opens_with_mark(s, start):
-        return False
     place = start
-    while place < s.size:
-        if not MAY_END[s.text[place]]:
+    while place < t.size:
+        if not MAY_END[t.letters[place]]:
             place += 1
             continue
-        after = end_of_break(s, place)
+        after = end_of_break(t, place)
         if after:
-            if not add(s, letters, scan, start, place if s.text[place] == c"\n" else place + 1):
-                return False
-            if begins_line(s, after) and opens_with_mark(s, after):
+            if not add(s, letters, scan, start, place if t.letters[place] == c"\n" else place + 1):
                 return False
             start = after
-        elif is_link(s, place):
+        elif t.letters[place] == c"]" and letter_at(t, place + 1) == c"(":  # a link
             return False
         place = max(after, place + 1)
-    return add(s, letters, scan, start, s.size)
+    return add(s, letters, scan, start, t.size)
 
 
-cdef bint fold(Sentences* s, const Letters* letters, const uint8_t* text, int size) noexcept nogil:
+cdef bint fold(Text* t, const Letters* letters, const uint8_t* text, int size) noexcept nogil:
     """Fold letter by letter, to no more bytes than there are; False where a letter is none that is read."""
     cdef int place = 0, code
     cdef const uint8_t* folded
+    t.size = 0
+    t.has_digits = t.has_quotations = t.has_marks = t.is_odd = False
     while place < size:
         code = text[place]
         place += 1
-        if code >= 0xE0:
-            s.text[s.size] = mark(text + place - 1, size - place + 1)
-            if not s.text[s.size]:
-                return False
-            s.size += 1
-            place += 2
+        if code == c"\r" and place < size and text[place] == c"\n":
             continue
-        if code >= 0x80:
-            code = (code & 31) << 6 | (text[place] & 63) if place < size else 0
-            place += 1
-            if not 0x80 <= code <= 0xFF:
-                return False
-        folded = letters.folded + 2 * code
-        s.text[s.size] = folded[0]
-        s.size += 1
-        if not folded[0]:
+        if code >= 0xE0:
+            code = mark(text + place - 1, size - place + 1)
+            place += 2
+            t.letters[t.size] = code
+        else:
+            if code >= 0x80:
+                code = (code & 31) << 6 | (text[place] & 63) if place < size else 0
+                place += 1
+                if not 0x80 <= code <= 0xFF:
+                    return False
+                t.is_odd |= code == NO_BREAK_SPACE
+            folded = letters.folded + 2 * code
+            t.letters[t.size] = folded[0]
+            if folded[1]:
+                t.size += 1
+                t.letters[t.size] = folded[1]
+                t.is_odd = True
+        code = t.letters[t.size]
+        if not code:
             return False
-        s.has_digits |= is_digit(folded[0])
-        if folded[1]:
-            s.text[s.size] = folded[1]
-            s.size += 1
-    while s.size and is_space(s.text[s.size - 1]):
-        s.size -= 1
+        t.size += 1
+        t.has_digits |= IN_WORD[code] == DIGIT
+        t.has_marks |= MARKS[code]
+        t.has_quotations |= code == c'"' or code == CLOSES
+        t.is_odd |= text[place - 1] == c"\t" or text[place - 1] == c"\r"
     return True
+
+
+cdef bint drop_marks(Text* t) noexcept nogil:
+    """Drop quotations, Markdown and the blanks at the end; False where to do it takes more than is known here."""
+    if t.is_odd and (t.has_quotations or t.has_marks or t.has_digits):
+        return False
+    if t.has_quotations:
+        drop_quotations(t)
+    if t.has_marks or t.has_digits:
+        drop_markdown(t)
+    t.size = end_without_blanks(t)
+    return True
+
+
+cdef inline int end_without_blanks(const Text* t) noexcept nogil:
+    cdef int end = t.size
+    while end and is_space(t.letters[end - 1]):
+        end -= 1
+    return end
 
 
 cdef inline int mark(const uint8_t* text, int left) noexcept nogil:
@@ -99,7 +140,11 @@ cdef inline int mark(const uint8_t* text, int left) noexcept nogil:
         return CURLY
     if text[2] == 0xA2:
         return BULLET
-    return c"-" if 0x90 <= text[2] <= 0x95 else 0
+    if text[2] == 0x9C or text[2] == 0x9E:
+        return OPENS
+    if text[2] == 0x9D:
+        return CLOSES
+    return DASH if 0x90 <= text[2] <= 0x95 else 0
 
 
 cdef inline bint is_space(uint8_t letter) noexcept nogil:
@@ -110,42 +155,24 @@ cdef inline bint is_digit(uint8_t letter) noexcept nogil:
     return c"0" <= letter <= c"9"
 
 
-cdef inline bint begins_line(const Sentences* s, int place) noexcept nogil:
-    """Tell whether a line begins at a place, or before the blanks that stand before it."""
-    while place and s.text[place - 1] == c" ":
-        place -= 1
-    return place and s.text[place - 1] == c"\n"
-
-
-cdef inline bint opens_with_mark(const Sentences* s, int place) noexcept nogil:
-    """Tell whether what may be a heading, a quotation or an entry of a list stands at the beginning of a line."""
-    while place < s.size and s.text[place] == c" ":
-        place += 1
-    return place < s.size and (s.text[place] in (c"#", c">", c"-", c"+") or is_digit(s.text[place]))
-
-
-cdef inline bint is_link(const Sentences* s, int place) noexcept nogil:
-    return s.text[place] == c"]" and place + 1 < s.size and s.text[place + 1] == c"("
-
-
-cdef int end_of_break(const Sentences* s, int place) noexcept nogil:
+cdef int end_of_break(const Text* t, int place) noexcept nogil:
     """Return where the next sentence may begin if one ends here, else 0."""
-    cdef uint8_t letter = s.text[place]
+    cdef uint8_t letter = t.letters[place]
     cdef int after = place + 1, last
     if letter == c"\n":
         last = after
-        while after < s.size and is_space(s.text[after]):
+        while after < t.size and is_space(t.letters[after]):
             after += 1
-            if s.text[after - 1] == c"\n":
+            if t.letters[after - 1] == c"\n":
                 last = after
         return last
-    if not (letter == c"." or letter == c"?" or letter == c"!"):
+    if letter == c"]":
         return 0
-    while after < s.size and s.text[after] in (c"'", c")", c"]"):
+    while letter_at(t, after) in (c"'", c'"', c")", c"]"):
         after += 1
-    if after == s.size or not is_space(s.text[after]):
+    if after == t.size or not is_space(t.letters[after]):
         return 0
-    while after < s.size and is_space(s.text[after]):
+    while after < t.size and is_space(t.letters[after]):
         after += 1
     return after
 
@@ -158,11 +185,11 @@ cdef bint add(Sentences* s, const Letters* letters, Scan* scan, int start, int e
     if joins:
         append(s, c" ")
     for place in range(start, end):
-        if is_space(s.text[place]):
+        if is_space(s.text.letters[place]):
             if s.used > first and s.letters[s.used - 1] != c" ":
                 append(s, c" ")
         else:
-            append(s, c"'" if s.text[place] == CURLY else s.text[place])
+            append(s, PLAIN[s.text.letters[place]])
     while s.used > first and s.letters[s.used - 1] == c" ":
         s.used -= 1
     if joins:
@@ -172,7 +199,7 @@ cdef bint add(Sentences* s, const Letters* letters, Scan* scan, int start, int e
             return False
         s.said[s.count] = Said(&s.letters[first], s.used - first)
         s.count += 1
-    return not (s.has_digits and has_number(s, first))
+    return not (s.text.has_digits and has_number(s, first))
 
 
 cdef inline void append(Sentences* s, uint8_t letter) noexcept nogil:
@@ -203,23 +230,19 @@ cdef bint has_number(const Sentences* s, int first) noexcept nogil:
 
 
 cdef Said next_word(Said said, int place) noexcept nogil:
-    """Return the next word or number from a place on, empty at the end; without marks but apostrophes inside."""
+    """Return the next word, number or sign from a place on, empty at the end; a word may have apostrophes inside."""
     cdef int start, end
-    while place < said.size and not IS_WORD[said.text[place]]:
+    cdef uint8_t kind
+    while place < said.size and not IN_WORD[said.text[place]]:
         place += 1
     start = end = place
-    if end < said.size and is_digit(said.text[end]):
-        while end < said.size and is_digit(said.text[end]):
-            end += 1
-        return Said(said.text + start, end - start)
-    while end < said.size and IS_WORD[said.text[end]]:
+    kind = IN_WORD[said.text[start]] if start < said.size else 0
+    if kind == SIGN:
+        return Said(said.text + start, 1)
+    while end < said.size and (IN_WORD[said.text[end]] == kind or (kind == LETTER and IN_WORD[said.text[end]] == DIGIT)):
         end += 1
-    while end + 1 < said.size and said.text[end] == c"'" and is_letter(said.text[end + 1]):
+    while kind == LETTER and end + 1 < said.size and said.text[end] == c"'" and IN_WORD[said.text[end + 1]] == LETTER:
         end += 1
-        while end < said.size and is_letter(said.text[end]):
+        while end < said.size and IN_WORD[said.text[end]] == LETTER:
             end += 1
     return Said(said.text + start, end - start)
-
-
-cdef inline bint is_letter(uint8_t letter) noexcept nogil:
-    return IS_WORD[letter] and not is_digit(letter)

@@ -30,8 +30,10 @@ def _added(maker: ProgramMaker, code: str) -> Mapping[str, int]:
     return {**programs, "cues": maker.add(any_text(table.cues)), "stopwords": maker.add(one_of(table.stopwords))}
 
 
-_UNUSUAL = '"`*_%$\u00a3\u00a5\u00ab\u00bb'
-"""Marks that quote, emphasise or count: what they do to a text is left to the detector itself."""
+_UNUSUAL = "$\u00a3\u00a5"
+"""Marks of currencies: what they do to a text is left to the detector itself."""
+_LATER = {"`": "`", "\u00ab": "\x03", "\u00bb": "\x04"}
+"""What stands for marks that the loop drops: a tick of code, the beginning of a quotation and its end."""
 
 
 def _folded_letters() -> npt.NDArray[np.uint8]:
@@ -46,9 +48,9 @@ def _folded_letters() -> npt.NDArray[np.uint8]:
 def _folded_letter(letter: str) -> str:
     if letter.isspace():
         return _SPACES.get(letter, "")
-    if letter in _UNUSUAL or unicodedata.normalize("NFKC", letter) != letter:
+    if letter in _UNUSUAL or not letter.isprintable() or unicodedata.normalize("NFKC", letter) != letter:
         return ""
-    return fold(letter)
+    return _LATER.get(letter) or fold(letter)
 
 
 _SPACES = {"\n": "\n", **dict.fromkeys(" \t\r\u00a0", " ")}
