@@ -103,7 +103,9 @@ def mine(
             connection.execute("SET preserve_insertion_order = false")
             report, rows = _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full)
             candidates = beside.submit(candidates_of, rows)  # while what was found is written to the disk
+            connection.execute("SET checkpoint_threshold = '0B'")  # to the file at once, not to its log before
             connection.commit()
+            connection.execute("RESET checkpoint_threshold")
         return report._replace(candidates=candidates.result())
 
 
