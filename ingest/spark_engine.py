@@ -34,10 +34,10 @@ _COLUMNS = (
 )
 _LOOKS_FROM = 1_000
 """Texts from which on a worker looks before Java's expressions read, which are fifty times as slow as DuckDB's."""
-_SESSION_NUMBER = """
-CREATE OR REPLACE TEMPORARY FUNCTION session_number(source STRING, session STRING) RETURNS BIGINT
-RETURN xxhash64(source, session)
-"""
+_FUNCTIONS = (
+    "session_number(source STRING, session STRING) RETURNS BIGINT RETURN xxhash64(source, session)",
+    "first_letters(text STRING, most INT) RETURNS STRING RETURN substr(text, 1, most)",
+)
 _RETRIEVED_TEXTS = """
 SELECT interaction_id AS line, chunk.text AS text FROM exported LATERAL VIEW explode(retrieved) AS chunk
 WHERE chunk.text IS NOT NULL
@@ -98,7 +98,8 @@ class SparkSignals:
     def __init__(self, session: Any, settings: SignalSettings, languages: Sequence[str] = LANGUAGES) -> None:
         """Register the functions; `session` is a SparkSession, refusals are looked for in `languages`."""
         self._session = session
-        session.sql(_SESSION_NUMBER)
+        for function in _FUNCTIONS:
+            session.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {function}")
         _register(session, SignalColumns(settings, languages, looks_from=_LOOKS_FROM))
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:

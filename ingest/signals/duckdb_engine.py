@@ -17,6 +17,8 @@ CREATE OR REPLACE TEMP MACRO array_join(list, separator) AS array_to_string(list
 CREATE OR REPLACE TEMP MACRO unix_micros(moment) AS epoch_us(moment);
 CREATE OR REPLACE TEMP MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern);
 CREATE OR REPLACE TEMP MACRO session_number(source, session) AS hash(source, session);
+CREATE OR REPLACE TEMP MACRO first_letters(text, most) AS
+    CASE WHEN strlen(text) <= most THEN text ELSE substr(text, 1, most) END;
 """
 _ARROW, _SPECIAL = PythonUDFType.ARROW, FunctionNullHandling.SPECIAL
 _SUPPORT = duckdb.struct_type({"share": duckdb.sqltype("DOUBLE"), "figure": duckdb.sqltype("VARCHAR")})

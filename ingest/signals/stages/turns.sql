@@ -22,21 +22,21 @@ placed AS (
         CASE WHEN (l.look & 1) <> 0 THEN coalesce(regexp_like(trim(l.question), :any_cue), false)
             ELSE false END AS has_cue,
         l.feedback,
-        CASE WHEN (l.look & 8) <> 0 THEN coalesce(trim(substr(l.answer, 1, 50)), '') = '' ELSE false END
+        CASE WHEN (l.look & 8) <> 0 THEN coalesce(trim(first_letters(l.answer, 50)), '') = '' ELSE false END
             AS is_empty_answer,
         (g.turns IS NOT NULL AND NOT g.is_shared) OR coalesce(o.turns > :giant_session_turns, false) AS is_giant,
         CASE WHEN (l.look & 4) <> 0 THEN
             CASE
-                WHEN regexp_like(substr(l.answer, 1, 250), :decline_cue) AND (
-                    regexp_like(substr(l.answer, 1, 250), :decline_en)
-                    OR regexp_like(substr(l.answer, 1, 250), :decline_de)
-                    OR regexp_like(substr(l.answer, 1, 250), :decline_fr)
-                    OR regexp_like(substr(l.answer, 1, 250), :decline_es)
-                    OR regexp_like(substr(l.answer, 1, 250), :decline_it)
-                    OR regexp_like(substr(l.answer, 1, 250), :decline_pt)
-                    OR regexp_like(substr(l.answer, 1, 250), :decline_nl)
+                WHEN regexp_like(first_letters(l.answer, 250), :decline_cue) AND (
+                    regexp_like(first_letters(l.answer, 250), :decline_en)
+                    OR regexp_like(first_letters(l.answer, 250), :decline_de)
+                    OR regexp_like(first_letters(l.answer, 250), :decline_fr)
+                    OR regexp_like(first_letters(l.answer, 250), :decline_es)
+                    OR regexp_like(first_letters(l.answer, 250), :decline_it)
+                    OR regexp_like(first_letters(l.answer, 250), :decline_pt)
+                    OR regexp_like(first_letters(l.answer, 250), :decline_nl)
                 )
-                THEN substr(l.answer, 1, 2000)
+                THEN first_letters(l.answer, 2000)
             END
         END AS may_decline,
         coalesce(
@@ -50,7 +50,7 @@ placed AS (
         ) AS is_noted,
         -- The few answers that may be compared with what was retrieved: to find them again takes as long as to read all.
         CASE WHEN l.is_drawn THEN
-            CASE WHEN md5(concat(:seed, l.interaction_id)) < :support_below THEN substr(l.answer, 1, 4000) END
+            CASE WHEN md5(concat(:seed, l.interaction_id)) < :support_below THEN first_letters(l.answer, 4000) END
         END AS drawn_answer
     FROM looked AS l
     LEFT JOIN giants AS g ON g.source = l.source AND g.session_id = l.session_id
@@ -131,15 +131,15 @@ SELECT
     ) AS session_key,
     l.user_id,
     f.asked_us,
-    substr(f.question, 1, 300) AS question,
+    first_letters(f.question, 300) AS question,
     l.feedback,
-    substr(l.feedback_comment, 1, 300) AS feedback_comment,
-    substr(l.error, 1, 200) AS error,
+    first_letters(l.feedback_comment, 300) AS feedback_comment,
+    first_letters(l.error, 200) AS error,
     l.stream_cut,
     f.is_giant,
     f.next_line,
     f.next_id,
-    substr(f.next_question, 1, 300) AS next_question,
+    first_letters(f.next_question, 300) AS next_question,
     f.next_us,
     f.next_feedback,
     CASE WHEN f.is_corrected THEN 'corrected' ELSE f.pair.kind END AS pair_kind,
