@@ -68,7 +68,8 @@ cdef Slot digest(const uint64_t* key, const uint8_t* text, int size) noexcept no
         memcpy(&word, text + place, 8)
         take(&s, word)
     word = 0
-    memcpy(&word, text + size - size % 8, size % 8)
+    if size % 8:
+        memcpy(&word, text + size - size % 8, size % 8)
     take(&s, word | <uint64_t>size << 56)
     s.c ^= 0xEE
     mix(&s, 3)
