@@ -37,6 +37,7 @@ cdef double NEARLY_BETWEEN = 1e-6  # as in `rephrasing`: of a thousandth
 
 include "offsets.pxi"
 include "questions_words.pxi"
+include "questions_study.pxi"
 include "questions_likeness.pxi"
 
 
