@@ -4,8 +4,8 @@ cdef enum:
     MOST_LETTERS = 4096
     MOST_SENTENCES = 256
     LONGEST_ABBREVIATION = 12
-    # Letters that stand for others while a text is read: a bullet, a quote that closes no sentence as a straight one does,
-    # the beginning and the end of a quotation, and a dash that opens no entry of a list.
+    # Letters that stand for others while a text is read: a bullet, a quote that closes no sentence as a straight one
+    # does, the beginning and the end of a quotation, and a dash that opens no entry of a list.
     BULLET = 1
     CURLY = 2
     OPENS = 3
@@ -49,10 +49,12 @@ for _code in range(256):
 PLAIN[CURLY], PLAIN[OPENS], PLAIN[CLOSES], PLAIN[DASH] = ord("'"), ord('"'), ord('"'), ord("-")
 
 
-cdef bint read_sentences(Sentences* s, const Letters* letters, Scan* scan, const uint8_t* text, int size) noexcept nogil:
+cdef bint read_sentences(
+    Sentences* s, const Letters* letters, Scan* scan, const uint8_t* text, int size
+) noexcept nogil:
     """Read a text; False where it is written in an unusual way."""
     cdef Text* t = &s.text
-    cdef int place = 0, start = 0, after
+    cdef int start = 0, place, after
     s.count = s.used = 0
     if size > MOST_LETTERS or not fold(t, letters, text, size) or not drop_marks(t):
         return False
@@ -239,7 +241,7 @@ cdef Said next_word(Said said, int place) noexcept nogil:
     kind = IN_WORD[said.text[start]] if start < said.size else 0
     if kind == SIGN:
         return Said(said.text + start, 1)
-    while end < said.size and (IN_WORD[said.text[end]] == kind or (kind == LETTER and IN_WORD[said.text[end]] == DIGIT)):
+    while end < said.size and (IN_WORD[said.text[end]] == kind or is_digit(said.text[end])):
         end += 1
     while kind == LETTER and end + 1 < said.size and said.text[end] == c"'" and IN_WORD[said.text[end + 1]] == LETTER:
         end += 1
