@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -144,12 +144,7 @@ def _mine(
     languages = before["languages"].split() if before else languages_of(connection, total)
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
-    columns = SignalColumns(
-        signals,
-        languages,
-        looks_from=1 if not before and total >= LEARN_FROM else WORTH_IT,
-        learned=json.loads(before["letters"]) if before else ("", ""),
-    )
+    columns = _columns(signals, languages, before, total)
     engine = DuckDBSignals(connection, signals, columns)
     _choose_logs(connection, what, before=before)
     connection.begin()
@@ -190,6 +185,13 @@ def _mine(
         candidates=(),
     )
     return report, rows
+
+
+def _columns(signals: SignalSettings, languages: Sequence[str], before: Mapping[str, str], total: int) -> SignalColumns:
+    """Return the functions of a run: with the letters that the one before it learned, or a large log is to tell."""
+    if before:
+        return SignalColumns(signals, languages, learned=json.loads(before["letters"]))
+    return SignalColumns(signals, languages, looks_from=1 if total >= LEARN_FROM else WORTH_IT)
 
 
 def _store_findings(
