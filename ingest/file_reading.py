@@ -14,7 +14,8 @@ from ingest.fast.plan import FAST_BYTES
 from ingest.fast.reading import SLICE_BYTES, SizedBlock, fast_job, read_fast, read_slowly
 from ingest.fast.slices import FastJob
 from ingest.reader_pool import Readers, WholeFile, readers
-from ingest.reading.blocks import line_parts, whole_blocks
+from ingest.reading.blocks import PART_BYTES, line_parts, whole_blocks
+from ingest.reading.digesting import PIECE_BYTES
 from ingest.reading.probing import Probe
 from ingest.reading_jobs import StagedBlock, Way
 from ingest.way_finding import FileWay
@@ -23,6 +24,7 @@ _MANY_BYTES = 12 << 20
 """From so many bytes on the parts of a file are worth the start of worker processes."""
 _MANY_SMALL_BYTES = 24 << 20
 """From so many bytes on small files are: each is still opened and accounted for here."""
+_PARTS_A_WORKER = 4
 
 
 class FileToRead(NamedTuple):
@@ -91,7 +93,14 @@ class FileReader:
             slices = parts(part_bytes=SLICE_BYTES)
             yield from read_fast(slices, job, folder=self.scratch, workers=self.workers, slow=slow)
         else:
-            yield from read_slowly(parts(part_bytes=pool.here.part_bytes), slow)
+            yield from read_slowly(parts(part_bytes=self._part_bytes(pool.here.part_bytes, found, size)), slow)
+
+    def _part_bytes(self, most: int, found: Probe, size: int) -> int:
+        """Return how much of a file of lines is read at a time: of a small one less, so that all workers have some."""
+        if not found.is_plain:  # parts are unpacked here, and wait in memory
+            return max(PART_BYTES, most // 2)
+        share = size // (self.workers * _PARTS_A_WORKER) // PIECE_BYTES * PIECE_BYTES
+        return min(most, max(PART_BYTES, share))
 
     def _readers(self, way: Way) -> Readers:
         if way.adapter not in self._pools:

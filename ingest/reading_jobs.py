@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # a worker process that reads spans does without, which spare
     from ingest.alike.reading import AlikeBlock
 
 WORKERS = min(4, os.cpu_count() or 1)
-_ALIKE_PART_BYTES = 5 << 20
+_ALIKE_PART_BYTES = 12 << 20
 """How much of a file of spans is best read at a time: each costs some milliseconds, and larger ones more memory."""
 _MOST_REMEMBERED = 200_000
 """Hashes of texts that a reader remembers to have handed on."""
@@ -92,7 +92,7 @@ class RowReader:
         reads_alike = self._read_lines is not None and AlikeReader is not None
         self._alike = AlikeReader(way.adapter, self._turn_source, self.redactor) if reads_alike else None
         self.part_bytes = _ALIKE_PART_BYTES if self._read_lines else PART_BYTES
-        """How much of a file of lines is best read at a time."""
+        """How much of a large file of lines is best read at a time."""
 
     def read(self, read: ReadBlock) -> StagedBlock:
         """Stage one block and add what the file layer says about it, as tables."""
