@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evalsets.chunks import canonical_chunk_id
 from ingest.alike.blocks import Array, Block, Ints, Slices
 from ingest.alike.columns import Column, Numbers, first_known, told
 from ingest.alike.hints import hinted
-from ingest.alike.places import Chunks, Place
+from ingest.alike.places import Place
+from ingest.alike.retrieved import STAGE, constant, links_of, steps_of, texts_at
 from ingest.alike.stored_spans import WrittenSpans, naming, written_spans
 from ingest.columnar import Tables, no_rows
 from ingest.compiled.spans import Known
@@ -21,7 +21,6 @@ from ingest.staging import as_json
 from ingest.traces.plain_forms import SPEAKING, Form
 from ingest.traces.turn import reply_of
 
-_STAGE, _ORIGIN = "retriever", "explicit"
 _MOST_USERS = 1 << 16
 
 
@@ -147,7 +146,7 @@ def _users(alike: _Alike) -> Array:
     if len(columns) == 1 and columns[0].hashed.known().all():
         offsets = pa.array(np.arange(alike.size + 1, dtype=np.int32))
         return pa.ListArray.from_arrays(offsets, alike.block.array(columns[0].hashed))
-    named = [_texts(alike.block, found.hashed) for found in columns]
+    named = [texts_at(alike.block, found.hashed) for found in columns]
     rows = zip(*named, strict=True) if named else repeat((), alike.size)
     return pa.array([list(dict.fromkeys(filter(None, row))) for row in rows], pa.list_(pa.string()))
 
@@ -171,7 +170,7 @@ def _interactions(alike: _Alike, made: Array, questions: Slices, source: str) ->
     text = pa.string()
     columns: dict[str, Array] = {
         "interaction_id": made,
-        "source": _constant(source, alike.size),
+        "source": constant(source, alike.size),
         "session_id": array(alike.first(form.order, "session_id")),
         "user_id": alike.nothing(text) if users is None else array(users),
         "asked_at": pa.array(entry.started // 1000).cast(pa.timestamp("us", "UTC")),
@@ -212,14 +211,10 @@ def _answers(alike: _Alike) -> tuple[Array, Array]:
     if not len(differ):
         return block.array(stated), pa.array(are_cut)
     column = Column(block, stated, stated)
-    pairs = zip(*(_texts(block, found.take(differ)) for found in (stated, last)), strict=True)
+    pairs = zip(*(texts_at(block, found.take(differ)) for found in (stated, last)), strict=True)
     replies = [reply_of(said, told_by_model, is_cut=False) for said, told_by_model in pairs]
     are_cut[differ] = [reply.is_cut for reply in replies]
     return column.with_texts(_mask(differ, alike.size), [reply.text for reply in replies]).array(), pa.array(are_cut)
-
-
-def _texts(block: Block, found: Slices) -> list[str | None]:
-    return [None if text is None else text.decode() for text in block.texts.listed(*found)]
 
 
 def _mask(rows: Ints, size: int) -> Ints:
@@ -250,54 +245,14 @@ def _metadata(alike: _Alike, questions: Slices) -> Array:
     rows = np.flatnonzero(differ)
     if not len(rows) or place.chunks is None:
         return found
-    told_steps = [as_json({**stated, "retrieval_steps": [step]}) for step in _steps(query, place.chunks, rows)]
+    told_steps = [as_json({**stated, "retrieval_steps": [step]}) for step in steps_of(query, place.chunks, rows)]
     return pc.replace_with_mask(found, pa.array(differ), pa.array(told_steps, pa.string()))
-
-
-def _steps(query: Column, chunks: Chunks, rows: Ints) -> Iterable[dict[str, Any]]:
-    block = query.block
-    many = range(len(chunks.ranks))
-    places = [np.arange(len(chunks.hashes.starts))[chunks.places_of(at)][rows] for at in many]
-    ids = zip(*(_texts(block, chunks.ids.values.take(at)) for at in places), strict=True)
-    scores = zip(*(chunks.scores.values[at].tolist() for at in places), strict=True)
-    for text, named, scored in zip(_texts(block, query.values.take(rows)), ids, scores, strict=True):
-        yield {"stage": _STAGE, "query": text, "chunk_ids": [*named], "scores": [*scored]}
 
 
 def _links(alike: _Alike) -> pa.Table:
     place = _retrieving(alike)
-    chunks = place.chunks if place is not None else None
-    if chunks is None:
+    if place is None or place.chunks is None:
         return no_rows().links
-    many = len(chunks.ranks)
-    if chunks.ranks != list(range(many)) or alike.form.steps[0][1] != _STAGE:
-        raise ValueError("ranks out of order")
-    order = chunks.order()
-
-    def encoded(found: Slices) -> Array:
-        return alike.block.array(found.take(order)).dictionary_encode()
-
-    rows = np.arange(alike.size, dtype=np.int32)
-    return pa.table(
-        {
-            "row": pa.array(np.repeat(rows, many)),
-            "rank": pa.array(np.tile(np.arange(many, dtype=np.int32), alike.size)),
-            "chunk_id": _canonical(encoded(chunks.ids.values)),
-            "doc_id": encoded(chunks.docs.values),
-            "text_hash": encoded(chunks.hashes),
-            "score": pa.array(chunks.scores.values[order]),
-            "stage": _constant(_STAGE, many * alike.size),
-            "id_origin": _constant(_ORIGIN, many * alike.size),
-        }
-    )
-
-
-def _canonical(ids: Array) -> Array:
-    if pc.all(pc.string_is_ascii(ids.dictionary)).as_py() is not False:
-        return ids
-    named = list(map(canonical_chunk_id, ids.dictionary.to_pylist()))
-    return pa.array(named, pa.string()).take(ids.indices).dictionary_encode()
-
-
-def _constant(text: str, size: int) -> Array:
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([text], pa.string()))
+    if alike.form.steps[0][1] != STAGE:
+        raise ValueError("passages of another stage")
+    return links_of(alike.block, place.chunks, alike.size)
