@@ -4,8 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from ingest.warm_files import let_all_go
+
+settings.register_profile(
+    "untimed", deadline=None
+)  # how long an example takes says more of the machine than of the code
+settings.load_profile("untimed")
 
 SHARED_FOLDER = Path(__file__).resolve().parents[2] / "shared"
 

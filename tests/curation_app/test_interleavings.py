@@ -116,7 +116,7 @@ class Model:
 
 
 @pytest.mark.parametrize("reviewers", [1, 2])
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_interleaving_leaves_one_latest_label_an_item_and_loses_none(
     make_candidate: Any, reviewers: int, steps: list[tuple[str, Any]]

@@ -22,14 +22,14 @@ def frozen(folder: Path, items: list[Item], note: str = "n", **more: object) -> 
     freeze(folder, items, note=note, frozen_by="Ada", frozen_at=FROZEN_AT, corpus=CORPUS, **more)  # type: ignore[arg-type]  # passed on as they are
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(eval_sets())
 def test_loading_the_canonical_bytes_gives_the_set_back(eval_set: EvalSet) -> None:
     whole = sealed(eval_set)
     assert parse(canonical_bytes(whole), where="drawn") == whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(eval_sets(), st.randoms(use_true_random=False))
 def test_canonical_bytes_do_not_depend_on_any_order(eval_set: EvalSet, shuffler: random.Random) -> None:
     wire = json.loads(canonical_bytes(sealed(eval_set)))
@@ -41,13 +41,13 @@ def test_canonical_bytes_do_not_depend_on_any_order(eval_set: EvalSet, shuffler:
     assert canonical_bytes(again) == canonical_bytes(sealed(eval_set))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(eval_sets(), eval_sets())
 def test_applying_a_difference_to_the_first_set_gives_the_second(a: EvalSet, b: EvalSet) -> None:
     assert apply(diff(a, b), a) == b
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(eval_sets())
 def test_a_set_does_not_differ_from_itself(a: EvalSet) -> None:
     assert diff(a, a).is_empty
@@ -59,7 +59,7 @@ def test_a_difference_is_refused_by_a_set_it_was_not_made_from() -> None:
         apply(change, hard_set_changed())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text("abcdef", min_size=1, max_size=5), unique=True, min_size=1, max_size=30), st.data())
 def test_a_split_never_changes_whatever_is_added(ids: list[str], data: st.DataObject) -> None:
     plan = HoldoutPlan(0.4, b"key")

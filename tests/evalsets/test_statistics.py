@@ -20,7 +20,7 @@ JUDGE = [verdict == "1" for verdict in "101000001111010100110010111010"]
 
 
 @given(st.integers(1, 3000).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rate_intervals_equal_statsmodels(counts: tuple[int, int]) -> None:
     passed, total = counts
 
@@ -94,7 +94,7 @@ def test_a_rate_over_groups_counts_as_many_items_as_they_are_worth() -> None:
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_mcnemar_equals_statsmodels_and_mid_p_its_definition(broke: int, fixed: int) -> None:
     exact = statistics.mcnemar_exact(broke, fixed)
 
@@ -201,7 +201,7 @@ def test_known_kappa_and_its_companions() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_kappa_equals_scikit_learn_and_stays_within_its_bounds(pairs: list[tuple[bool, bool]]) -> None:
     human, judge = zip(*pairs, strict=True)
     result = statistics.agreement(human, judge, rounds=500)

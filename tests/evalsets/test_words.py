@@ -107,7 +107,7 @@ def test_numbers_are_listed_folded_and_in_order() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_folding_twice_changes_nothing_and_any_text_has_sentences_and_tokens(text: str) -> None:
     assert fold(fold(text)) == fold(text)
     assert all(sentence.strip() == sentence != "" for sentence in sentences(text))
@@ -115,7 +115,7 @@ def test_folding_twice_changes_nothing_and_any_text_has_sentences_and_tokens(tex
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=80))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_quick_way_for_ascii_finds_the_same_tokens(text: str) -> None:
     from evalsets.words import _TOKEN
 

@@ -54,7 +54,7 @@ CONTENT = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(content=CONTENT)
 @example(content=b"\x00" * 40)
 @example(content=b'{"a":' * 3000)
@@ -72,7 +72,7 @@ def test_any_bytes_give_records_and_rejects_and_never_a_traceback(content: bytes
         assert outcomes is not None
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(content=CONTENT, name=st.sampled_from([*adapter_names(), ""]))
 def test_an_ingest_of_any_bytes_ends_with_a_report_that_adds_up_or_one_clear_error(content: bytes, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

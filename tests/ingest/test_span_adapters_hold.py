@@ -48,7 +48,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(JSON, max_size=3))
 def test_any_json_value_gives_outcomes(name: str, values: list[Any]) -> None:
     adapter = get_adapter(name)
@@ -57,7 +57,7 @@ def test_any_json_value_gives_outcomes(name: str, values: list[Any]) -> None:
     read_values(adapter, values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(message=st.binary(max_size=200))
 def test_any_bytes_give_outcomes(message: bytes) -> None:
     adapter = get_adapter("otlp")
