@@ -18,10 +18,11 @@ _CONTENT = tuple(name for name in INTERACTION_COLUMNS if name not in _KEYS)
 _COLUMNS = ", ".join(("interaction_id", "source", *_CONTENT, "version_ns"))
 _STAGED_COLUMNS = ", ".join(f"s.{name}" for name in ("interaction_id", "source", *_CONTENT, "version_ns"))
 _HASHED = ", ".join(_CONTENT)
-_LINKED = """linked AS (
-    SELECT row AS link_row, bit_xor(hash(rank, chunk_id, doc_id, text_hash, score, stage)) AS links_hash
-    FROM staged_links GROUP BY row
-)"""
+_LINK_HASHES = """
+SELECT row AS link_row, bit_xor(hash(rank, chunk_id, doc_id, text_hash, score, stage)) AS links_hash
+FROM staged_links GROUP BY row
+"""
+_LINKED = f"linked AS ({_LINK_HASHES})"
 _CONTENT_HASH = f"format('{{:016x}}', hash({_HASHED}, links_hash))"
 _SET = ", ".join(f"{name} = s.{name}" for name in (*_CONTENT, "version_ns"))
 
@@ -71,9 +72,7 @@ SELECT 1 + greatest(
 """
 _APPEND = f"""
 INSERT INTO interactions ({_COLUMNS}, content_hash, ingest_id, number)
-WITH {_LINKED}
-SELECT {_STAGED_COLUMNS}, {_CONTENT_HASH}, $ingest_id, $first_number + row
-FROM staged_interactions AS s LEFT JOIN linked ON link_row = row
+SELECT {_STAGED_COLUMNS}, {_CONTENT_HASH}, $ingest_id, $first_number + row FROM staged_interactions AS s
 """  # noqa: S608 - our own column names
 _HAS_RIVALS = "SELECT count(*) FROM compared WHERE outcome = 'rival'"
 _HAS_REPEATS = "SELECT count(*) - count(DISTINCT interaction_id) FROM compared"
@@ -153,7 +152,7 @@ def merge(
     group.clear()
     sizes, links = _Sizes(*(table.num_rows for table in tables)), tables.links
     are_new = bool(sizes.interactions) and _are_all_new(connection, tables.interactions)
-    interactions = drained(tables.interactions) if are_new else tables.interactions  # read once, or several times
+    interactions = drained(_with_link_hashes(connection, tables)) if are_new else tables.interactions
     for name, table in zip(_VIEWS, (interactions, *tables[1:]), strict=True):
         connection.register(name, table)
     # From here on only the engine holds what is read once, so that it is freed while it is stored.
@@ -197,6 +196,18 @@ def _are_all_new(connection: duckdb.DuckDBPyConnection, interactions: pa.Table) 
         return bool(connection.execute(_IS_ALL_NEW).fetchall()[0][0])
     finally:
         connection.unregister("staged_ids")
+
+
+def _with_link_hashes(connection: duckdb.DuckDBPyConnection, tables: Tables) -> pa.Table:
+    """Return the interactions with a hash of their links: joined here, a reader's size being unknown to the engine."""
+    connection.register("staged_links", tables.links)
+    try:
+        found = connection.execute(_LINK_HASHES).fetchnumpy()
+    finally:
+        connection.unregister("staged_links")
+    hashes, are_missing = np.zeros(tables.size, np.uint64), np.ones(tables.size, bool)
+    hashes[found["link_row"]], are_missing[found["link_row"]] = found["links_hash"], False
+    return tables.interactions.append_column("links_hash", pa.array(hashes, mask=are_missing))
 
 
 def _merged(
