@@ -8,9 +8,8 @@ from hypothesis import settings
 
 from ingest.warm_files import let_all_go
 
-settings.register_profile("untimed", deadline=None)  # the time of an example says more of the machine than the code
-    "untimed", deadline=None
-)  # how long an example takes says more of the machine than of the code
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 SHARED_FOLDER = Path(__file__).resolve().parents[2] / "shared"
