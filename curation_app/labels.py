@@ -22,7 +22,7 @@ from evalsets.items import (
     Source,
     StrictModel,
 )
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 SET_SOURCE = "eval-set"
 """The source of a candidate that asks again about an item of a set; its label corrects that item under its own id."""

@@ -7,7 +7,7 @@ from curation_app.labels import DecisionKind, LabelContent, LabelEvent
 from curation_app.review_groups import GroupOffer
 from evalsets.errors import ErrataError
 from evalsets.items import Author, AuthorKind, Source
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 
 class ClaimLostError(ErrataError):

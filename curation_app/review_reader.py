@@ -38,8 +38,8 @@ from curation_app.review_rows import (
 )
 from curation_app.workspace import ReviewSettings
 from evalsets.items import Source
-from ingest.candidates import Candidate
 from ingest.duckdb_file import unit_of_work
+from ingest.mining.candidates import Candidate
 
 
 class ReviewReader:

@@ -12,7 +12,7 @@ import duckdb
 
 from curation_app.labels import DecisionKind, LabelContent, LabelEvent, double_label_draw
 from evalsets.items import Author, AuthorKind, Mode, Source
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 SHORT_QUESTION = 300
 EVENT_COLUMNS = """

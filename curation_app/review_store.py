@@ -33,7 +33,7 @@ from curation_app.review_rows import (
 )
 from evalsets.errors import BadInputError
 from evalsets.items import Mode, Source
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 _writing: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """One writer at a time in this process: reviewers who want the same next item queue up instead of conflicting."""

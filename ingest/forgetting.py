@@ -9,9 +9,9 @@ import duckdb
 from ingest import daily
 from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
-from ingest.replacing import delete_interactions
 from ingest.settings import PrivacySettings
-from ingest.trace_forgetting import forget_traces, traces_before, traces_of_user
+from ingest.spans.forgetting import forget_traces, traces_before, traces_of_user
+from ingest.spans.replacing import delete_interactions
 
 
 class Forgotten(NamedTuple):

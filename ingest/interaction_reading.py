@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from ingest.candidates import CandidateChunk, CandidateTurn
 from ingest.daily_reading import DailyFilter
+from ingest.mining.candidates import CandidateChunk, CandidateTurn
 
 ORDERS = {
     "newest": "asked_at DESC NULLS LAST",

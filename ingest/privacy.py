@@ -33,7 +33,7 @@ from ingest.privacy_patterns import (
     is_phone,
 )
 from ingest.settings import PrivacySettings
-from ingest.span_privacy import redacted_spans
+from ingest.spans.privacy import redacted_spans
 from ingest.staging import StagedRows, as_json
 
 SALT_NAME = "salt"

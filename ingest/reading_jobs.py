@@ -23,11 +23,11 @@ from ingest.reading.blocks import (
     with_content,
 )
 from ingest.settings import PrivacySettings
-from ingest.span_lines import read_usual_lines, renumber
-from ingest.span_staging import no_traces
+from ingest.spans.lines import read_usual_lines, renumber
+from ingest.spans.staging import no_traces
+from ingest.spans.usual_traces import UsualSpans
+from ingest.spans.whole_traces import put_together
 from ingest.staging import StagedRows
-from ingest.usual_traces import UsualSpans
-from ingest.whole_traces import put_together
 
 try:
     from ingest.alike.reading import AlikeReader

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from ingest.columnar import Tables, no_rows, table_bytes, table_of
 from ingest.reading_jobs import StagedBlock
-from ingest.span_staging import no_traces
+from ingest.spans.staging import no_traces
 from ingest.staging import StagedRows
 
 _TRACES = len(Tables._fields)

@@ -15,7 +15,7 @@ from ingest.ingest_report import FileAccount, InteractionCounts
 from ingest.log_store import MEMORY_LIMIT, LogStore
 from ingest.merging import Merged, merge
 from ingest.reading_jobs import StagedBlock
-from ingest.span_staging import ArrivingTraces, MadeTraces, take_traces
+from ingest.spans.staging import ArrivingTraces, MadeTraces, take_traces
 from ingest.way_finding import FileWay
 from ingest.worker_processes import give_back_memory
 

@@ -10,7 +10,7 @@ from curation_app.workspace import find_workspace
 from evalsets.errors import BadInputError
 
 if TYPE_CHECKING:
-    from ingest.candidates import Candidate
+    from ingest.mining.candidates import Candidate
 
 app = typer.Typer()
 

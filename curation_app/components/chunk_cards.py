@@ -13,7 +13,7 @@ from curation_app.labels import LabelContent
 from curation_app.review_items import ReviewItem
 from curation_app.service.labelling import CHUNK_LETTERS
 from evalsets.words import content_words
-from ingest.corpus_documents import CorpusHit
+from ingest.corpus.documents import CorpusHit
 
 _CARD_CHARACTERS = 2500
 

@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from curation_app.components.page_text import plain_line, safe_html
-from ingest.candidates import CandidateTurn
 from ingest.interaction_reading import Behind, InteractionRow
+from ingest.mining.candidates import CandidateTurn
 
 _HEIGHT = 390
 _VOTES = {1: "up", -1: "down"}

@@ -6,7 +6,7 @@ from curation_app.components.page_text import marked_html, safe_html
 from curation_app.review_items import ReviewItem
 from curation_app.service.evidence import unsupported_sentences
 from curation_app.service.labelling import TurnPlace, session_turns
-from ingest.candidates import Candidate, CandidateTurn
+from ingest.mining.candidates import Candidate, CandidateTurn
 
 _TURN_CHARACTERS = 600
 _ANSWER_CHARACTERS = 3000

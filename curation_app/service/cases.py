@@ -16,7 +16,7 @@ from evalsets.chunks import canonical_chunk_id, chunk_text_hash
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.items import Fact, GoldChunk, Mode, Source, StrictModel
 from evalsets.line_reading import numbered_lines
-from ingest.candidates import Candidate, CandidateTurn, SignalHit
+from ingest.mining.candidates import Candidate, CandidateTurn, SignalHit
 
 _LIST_MARK = ";"
 

@@ -22,8 +22,8 @@ from evalsets.gating.baseline import set_baseline
 from evalsets.gating.gate import GateResult, evaluate
 from evalsets.items import Author, AuthorKind, GoldChunk, Mode
 from evalsets.report import Report
-from ingest.candidates import Candidate
-from ingest.mining import MiningReport
+from ingest.mining.candidates import Candidate
+from ingest.mining.run import MiningReport
 
 SET_NAME = "failures"
 MAPPING_NAME = "help-desk"

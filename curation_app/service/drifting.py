@@ -19,7 +19,7 @@ from evalsets.sets.changes import replacing
 from evalsets.sets.drift import DriftKind, DriftReport, GoldDrift, find_drift, repaired
 from evalsets.sets.freezing import FreezePlan, FreezeResult, Stamp, publish, revise
 from evalsets.sets.gold_texts import gold_texts_file, load_gold_texts
-from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
+from ingest.mining.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 
 _BROKEN = "gold-not-in-corpus"
 

@@ -9,9 +9,9 @@ from curation_app.labels import LabelContent
 from evalsets.items import Mode
 from evalsets.refusals import RefusalKind, detect_refusal
 from evalsets.words import content_words, numbers, phrase_in, sentences, token_text
-from ingest.candidates import CandidateTurn
-from ingest.corpus_documents import CorpusHit
-from ingest.corpus_index import CorpusIndex
+from ingest.corpus.documents import CorpusHit
+from ingest.corpus.index import CorpusIndex
+from ingest.mining.candidates import CandidateTurn
 
 MODE_WORDS = {
     Mode.RETRIEVAL_MISS: "retrieval miss",

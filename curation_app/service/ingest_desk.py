@@ -16,7 +16,7 @@ from curation_app.service.ingesting import (
 )
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
-from ingest.corpus_reading import CorpusReport
+from ingest.corpus.reading import CorpusReport
 from ingest.ingest_report import IngestReport
 from ingest.previewing import PreviewReport
 from ingest.quarantine import RejectedRecord, list_rejects

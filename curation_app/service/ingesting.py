@@ -11,9 +11,10 @@ from curation_app.review_store import ReviewStore
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError, ErrataError
 from evalsets.sets.file import load
-from ingest import corpus, daily
+from ingest import daily
 from ingest.adapters import iter_adapters
-from ingest.corpus_reading import CorpusReport
+from ingest.corpus import store as corpus
+from ingest.corpus.reading import CorpusReport
 from ingest.forgetting import forget_before, forget_user
 from ingest.ingest_report import IngestReport
 from ingest.loading import Progress, ingest
@@ -22,7 +23,7 @@ from ingest.previewing import PreviewReport, preview
 from ingest.reading.probing import probe
 from ingest.reading.sources import find_files
 from ingest.retrying import retry_rejects
-from ingest.suggesting import suggest
+from ingest.suggesting.mapping import suggest
 
 
 def log_store(workspace: Workspace) -> LogStore:

@@ -15,7 +15,7 @@ from evalsets.metrics.facts import missing_facts
 from evalsets.report import ItemResult, Report
 from evalsets.running.clock import CallClock, load_clock
 from evalsets.words import content_words
-from ingest.candidates import CandidateChunk, CandidateTurn
+from ingest.mining.candidates import CandidateChunk, CandidateTurn
 
 HISTORY_RUNS = 50
 """How many of a set's latest runs an item's history looks at."""

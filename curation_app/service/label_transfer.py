@@ -15,7 +15,7 @@ from curation_app.review_store import ReviewStore
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.items import Mode, Source
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 
 class TransferReport(NamedTuple):

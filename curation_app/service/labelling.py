@@ -18,10 +18,10 @@ from curation_app.workspace import Settings, Workspace
 from evalsets.chunks import chunk_text_hash
 from evalsets.errors import ErrataError
 from evalsets.items import GoldChunk
-from ingest.candidates import CandidateTurn
-from ingest.corpus_documents import CorpusHit
-from ingest.corpus_index import CorpusIndex, keep_current
+from ingest.corpus.documents import CorpusHit
+from ingest.corpus.index import CorpusIndex, keep_current
 from ingest.log_store import LogStore
+from ingest.mining.candidates import CandidateTurn
 
 FACT_SEPARATOR = " | "
 CHUNK_LETTERS = "abcefhilmopqrtwyz"

@@ -8,15 +8,15 @@ from curation_app.review_store import ReviewStore
 from curation_app.service.set_places import set_folder
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
-from ingest.batches import Drawn, draw_batch
-from ingest.corpus_index import CorpusIndex, keep_current
-from ingest.diagnosing import CorpusSearch
+from ingest.corpus.index import CorpusIndex, keep_current
 from ingest.log_store import LogStore
-from ingest.mining import MiningReport, mine, prepare_candidates, prepared
-from ingest.spark_import import read_mined
+from ingest.mining.batches import Drawn, draw_batch
+from ingest.mining.diagnosing import CorpusSearch
+from ingest.mining.run import MiningReport, mine, prepare_candidates, prepared
+from ingest.mining.spark_import import read_mined
 
 if TYPE_CHECKING:
-    from ingest.spark_engine import SparkMining
+    from ingest.mining.spark_engine import SparkMining
 
 
 class DrawnBatch(NamedTuple):
@@ -67,7 +67,7 @@ def import_mined(workspace: Workspace, folder: Path) -> ImportedCandidates:
 
 def mine_to_lake(workspace: Workspace, source: str, target: str, *, master: str = "") -> "SparkMining":
     """Mine exported interactions on Spark with the workspace's settings."""
-    from ingest.spark_engine import mine_on_spark, start_spark
+    from ingest.mining.spark_engine import mine_on_spark, start_spark
 
     if not source or not target:
         raise BadInputError("--engine spark needs --input and --output, each a path or URL that Spark can reach.")

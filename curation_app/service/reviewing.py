@@ -8,7 +8,7 @@ from curation_app.labels import SETTLING_KINDS, DecisionKind, LabelContent, Labe
 from curation_app.review_store import ReviewStore
 from evalsets.items import FAILURE_MODES, AuthorKind
 from evalsets.statistics import Interval, cohens_kappa, wilson_interval
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 NOT_A_FAILURE = "not_failure"
 

@@ -29,8 +29,8 @@ from evalsets.sets.upkeep import (
     known_failing_states,
     oldest_items,
 )
-from ingest.candidates import CandidateChunk, SignalHit
 from ingest.log_store import LogStore
+from ingest.mining.candidates import CandidateChunk, SignalHit
 
 _FAILED_AT = """
     SELECT left(sha256(interaction_id), 16), asked_at FROM interactions

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from curation_app.review_store import ReviewStore
 from curation_app.workspace import Workspace
 from evalsets.errors import BadInputError
-from ingest.candidate_reading import candidate_id
-from ingest.candidates import Candidate, CandidateTurn, SignalHit
 from ingest.interaction_reading import Behind, InteractionRow, count_behind, read_behind, read_session_around
 from ingest.log_store import LogStore
+from ingest.mining.candidate_reading import candidate_id
+from ingest.mining.candidates import Candidate, CandidateTurn, SignalHit
 
 PICKED = "picked"
 PAGE_SIZE = 50

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from ingest.alike.blocks import Block, Ints, Slices
 from ingest.alike.places import Place
-from ingest.span_privacy import SpanRedactor
+from ingest.spans.privacy import SpanRedactor
 from ingest.staging import as_json
 
 

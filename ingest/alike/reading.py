@@ -13,9 +13,9 @@ from ingest.alike.places import Memory, Place
 from ingest.alike.traces import AlikeTraces, traces_of
 from ingest.alike.turns import MadeBy, Turns, turns_of
 from ingest.columnar import Tables, joined, without
-from ingest.span_privacy import SpanRedactor
-from ingest.span_staging import TRACE_SCHEMA
-from ingest.trace_packs import packed_columns
+from ingest.spans.packs import packed_columns
+from ingest.spans.privacy import SpanRedactor
+from ingest.spans.staging import TRACE_SCHEMA
 from ingest.traces.dialects.openinference import offline
 from ingest.traces.plain_forms import Place as FormPlace
 from ingest.traces.plain_forms import form_of_places

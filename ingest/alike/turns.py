@@ -16,7 +16,7 @@ from ingest.alike.retrieved import STAGE, constant, links_of, steps_of, texts_at
 from ingest.alike.stored_spans import WrittenSpans, naming, written_spans
 from ingest.columnar import Tables, no_rows
 from ingest.compiled.spans import Known
-from ingest.span_privacy import SpanRedactor, as_written
+from ingest.spans.privacy import SpanRedactor, as_written
 from ingest.staging import as_json
 from ingest.traces.plain_forms import SPEAKING, Form
 from ingest.traces.turn import reply_of

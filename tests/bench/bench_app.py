@@ -23,7 +23,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.service.starting import make_workspace
-from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
+from ingest.mining.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 from tests.curation_app.served_app import Server, launch_chromium
 
 WORDS = ("refund", "invoice", "annual", "plan", "month", "days", "cancel", "account", "owner", "export", "member")

@@ -16,7 +16,7 @@ import duckdb
 import psutil
 
 from ingest.log_store import LogStore
-from ingest.mining import mine
+from ingest.mining.run import mine
 from tests.bench.mining_log import TURNS_OF_A_BLOCK, build
 
 SHARE_MORE = 0.01

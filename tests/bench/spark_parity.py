@@ -12,10 +12,10 @@ from typing import Any
 
 from ingest.exporting import write_parquet
 from ingest.log_store import LogStore
-from ingest.mining import mine
+from ingest.mining.run import mine
+from ingest.mining.spark_engine import mine_on_spark, start_spark
+from ingest.mining.spark_import import read_mined
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.spark_engine import mine_on_spark, start_spark
-from ingest.spark_import import read_mined
 from tests.bench.bench_mining import cost_of, say
 from tests.bench.mining_log import TURNS_OF_A_BLOCK, build
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ingest.exporting import write_parquet
 from ingest.log_store import LogStore
-from ingest.spark_engine import mine_on_spark, start_spark
+from ingest.mining.spark_engine import mine_on_spark, start_spark
 from tests.bench.bench_mining import say
 from tests.bench.mining_log import TURNS_OF_A_BLOCK, build
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from curation_app.review_store import ReviewStore
-from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
+from ingest.mining.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion, SignalHit
 from tests.curation_app.served_app import launch_chromium
 
 STARTED_AT = datetime(2026, 11, 2, 9, 2, tzinfo=UTC)

@@ -7,8 +7,8 @@ from curation_app.labels import LabelContent
 from curation_app.service.evidence import Standing, contradictions, unsupported_sentences, weigh_evidence
 from evalsets.chunks import Chunk
 from evalsets.items import GoldChunk, Mode
-from ingest.candidates import CandidateChunk, CandidateTurn
-from ingest.corpus_index import CorpusIndex
+from ingest.corpus.index import CorpusIndex
+from ingest.mining.candidates import CandidateChunk, CandidateTurn
 
 TURN = CandidateTurn(
     interaction_id="t",

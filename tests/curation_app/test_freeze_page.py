@@ -11,7 +11,7 @@ from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.items import GoldChunk, Mode
 from evalsets.sets.file import load
 from evalsets.sets.verifying import verify
-from ingest.candidates import Candidate, CandidateTurn, SignalHit
+from ingest.mining.candidates import Candidate, CandidateTurn, SignalHit
 
 PAGE = Path("curation_app/pages/freeze.py").resolve()
 QUESTIONS = ("How long do refunds take?", "Where is the VPN client kept?", "Who approves travel expenses?")

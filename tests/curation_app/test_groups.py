@@ -8,7 +8,7 @@ from curation_app.review_items import Decision, ReviewItem
 from curation_app.review_queue import CandidateState, QueueFilter
 from curation_app.review_store import ReviewStore
 from evalsets.items import GoldChunk, Mode
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 from tests.curation_app.conftest import STARTED_AT
 
 MakeCandidate = Callable[..., Candidate]

@@ -20,7 +20,7 @@ from curation_app.workspace import WORKSPACE_VARIABLE, Workspace
 from evalsets.items import GoldChunk, Item, Mode
 from evalsets.sets.file import load
 from evalsets.sets.freezing import Stamp, publish
-from ingest.corpus import add
+from ingest.corpus.store import add
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from tests.evalsets.set_samples import item

@@ -13,7 +13,7 @@ from curation_app.service.labelling import Desk, NeedsAWordError, open_desk
 from curation_app.service.overview import Progress, forget_counts
 from curation_app.service.starting import make_workspace
 from evalsets.items import GoldChunk, Mode
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 MakeCandidate = Callable[..., Candidate]
 APP = str(Path(__file__).parents[2] / "curation_app" / "app.py")

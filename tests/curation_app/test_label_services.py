@@ -21,7 +21,7 @@ from curation_app.service.reviewing import agreement_report, disagreements, nomi
 from curation_app.service.starting import make_workspace
 from evalsets.errors import BadInputError, FaultsError
 from evalsets.items import Author, GoldChunk, Mode, Source
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 MakeCandidate = Callable[..., Candidate]
 GOLD = (GoldChunk(chunk_id="kb-003#0", doc_id="kb-003"),)

@@ -11,7 +11,7 @@ from curation_app.review_store import ReviewStore
 from curation_app.workspace import ReviewSettings
 from evalsets.errors import BadInputError
 from evalsets.items import AuthorKind, GoldChunk, Mode
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 MakeCandidate = Callable[..., Candidate]
 

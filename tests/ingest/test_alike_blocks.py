@@ -18,8 +18,8 @@ from ingest.reading.blocks import LinePart
 from ingest.reading.unwrapping import Layers
 from ingest.reading_jobs import RowReader, StagedBlock, Way
 from ingest.settings import PrivacySettings
-from ingest.trace_packs import loosened
-from ingest.trace_rows import together
+from ingest.spans.packs import loosened
+from ingest.spans.rows import together
 from tests.ingest.alike_traces import SPELLINGS, as_lines, usual_trace
 from tests.ingest.test_fast_reading import assert_same_store
 from tests.ingest.test_trace_assembly import batch, span

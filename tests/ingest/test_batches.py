@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ingest.batches import draw_batch
-from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
-from ingest.diagnosing import CorpusSearch, suggest
-from ingest.grouping import group_alike, recognise_known
+from ingest.mining.batches import draw_batch
+from ingest.mining.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
+from ingest.mining.diagnosing import CorpusSearch, suggest
+from ingest.mining.grouping import group_alike, recognise_known
 from ingest.settings import QueueSettings
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evalsets.chunks import Chunk
-from ingest.corpus_index import CorpusIndex, keep_current
+from ingest.corpus.index import CorpusIndex, keep_current
 from ingest.log_store import LogStore
 
 HANDBOOK = [

@@ -15,7 +15,7 @@ from ingest.adapters.mapping_file import MappingFile, parse_mapping
 from ingest.log_store import LogStore
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile
-from ingest.suggesting import suggest
+from ingest.suggesting.mapping import suggest
 from tests.ingest.ingest_support import APP_MAPPING, read, rows
 from tests.ingest.test_ingest import turn
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.candidates import Candidate
 from ingest.log_store import LogStore
-from ingest.mining import MiningReport, NothingToMineError, mine
+from ingest.mining.candidates import Candidate
+from ingest.mining.run import MiningReport, NothingToMineError, mine
 from ingest.settings import QueueSettings
 from tests.ingest.conversations import GOOD, NOW, START, add_turns, closing_turn, store_of, turn
 

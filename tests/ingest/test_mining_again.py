@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingest.log_store import LogStore
-from ingest.mining import MiningReport, mine
+from ingest.mining.run import MiningReport, mine
 from ingest.settings import QueueSettings, SignalSettings
 from tests.bench.mining_log import build
 from tests.ingest.conversations import NOW, START, add_turns, closing_turn, store_of, turn

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from ingest.mining import MiningReport, mine
+from ingest.mining.run import MiningReport, mine
 from ingest.settings import SignalSettings
 from tests.ingest.conversations import NOW, START, closing_turn, store_of, turn
 

@@ -11,7 +11,7 @@ import pytest
 
 from ingest.forgetting import forget_before, forget_user
 from ingest.log_store import LogStore
-from ingest.mining import mine
+from ingest.mining.run import mine
 from ingest.settings import SignalSettings
 from tests.ingest.conversations import GOOD, NOW, START, add_turns, closing_turn, store_of, turn
 from tests.ingest.test_mining_again import found, kept

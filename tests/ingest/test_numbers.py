@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.log_store import LogStore
-from ingest.mining import mine
+from ingest.mining.run import mine
 from ingest.passages import number_passages
 from tests.ingest.conversations import NOW
 

@@ -15,7 +15,7 @@ from ingest.log_store import LogStore
 from ingest.privacy import Redactor, workspace_salt
 from ingest.retrying import retry_rejects
 from ingest.settings import PrivacySettings
-from ingest.trace_rows import unpacked
+from ingest.spans.rows import unpacked
 from tests.ingest.ingest_support import TABLES, rows, write_lines
 
 PERSONAL = {

@@ -5,8 +5,8 @@ from collections import Counter
 import duckdb
 import pytest
 
+from ingest.mining.shortlist import Stratum, shortlist, with_quotas
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import Stratum, shortlist, with_quotas
 from ingest.signals.duckdb_engine import DuckDBSignals
 
 SIGNALS = {"thumbs_down": (0.9, 600), "declined": (0.44, 300), "slow": (0.1, 30)}

@@ -13,7 +13,7 @@ from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
 from ingest.privacy_patterns import is_card
-from ingest.trace_packs import dissolve_packs
+from ingest.spans.packs import dissolve_packs
 from tests.ingest.test_trace_assembly import TRACE, batch, chain, llm, reranker, retriever
 
 TABLES = {

@@ -9,10 +9,12 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from ingest import span_staging
 from ingest.adapters.base import Span
 from ingest.log_store import LogStore
-from ingest.span_staging import (
+from ingest.spans import staging as span_staging
+from ingest.spans.forgetting import forget_traces, traces_before, traces_of_user
+from ingest.spans.rows import read_spans, together, trace_of, unpacked, written
+from ingest.spans.staging import (
     FAMILY_SCHEMA,
     ArrivingTraces,
     Taken,
@@ -21,8 +23,6 @@ from ingest.span_staging import (
     trace_row,
     trace_table,
 )
-from ingest.trace_forgetting import forget_traces, traces_before, traces_of_user
-from ingest.trace_rows import read_spans, together, trace_of, unpacked, written
 
 
 class StagedTraces(NamedTuple):

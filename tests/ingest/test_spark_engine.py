@@ -9,12 +9,12 @@ import duckdb
 import pytest
 
 from ingest.exporting import write_parquet
-from ingest.mining import mine
+from ingest.mining.run import mine
+from ingest.mining.shortlist import shortlist
+from ingest.mining.spark_engine import SparkSignals, mine_on_spark, start_spark
+from ingest.mining.spark_import import read_mined
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import shortlist
 from ingest.signals.duckdb_engine import DuckDBSignals
-from ingest.spark_engine import SparkSignals, mine_on_spark, start_spark
-from ingest.spark_import import read_mined
 from tests.ingest.conversations import START, closing_turn, store_of, turn
 
 pytestmark = [

@@ -11,7 +11,7 @@ from ingest.adapters.mapping_file import parse_mapping
 from ingest.previewing import Preview, preview
 from ingest.reading.probing import probe
 from ingest.reading.sources import find_files
-from ingest.suggesting import suggest
+from ingest.suggesting.mapping import suggest
 from tests.ingest.ingest_support import write_lines
 
 ASKED = ("How do I pay?", "Wo ist das?", "And then?", "Stop it")

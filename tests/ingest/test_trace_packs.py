@@ -10,7 +10,10 @@ import pytest
 
 from ingest.adapters.base import Span
 from ingest.log_store import LogStore
-from ingest.span_staging import (
+from ingest.spans.forgetting import forget_traces
+from ingest.spans.packs import dissolve_packs, loosened, packed_columns, split_at
+from ingest.spans.rows import read_spans, unpacked
+from ingest.spans.staging import (
     TRACE_SCHEMA,
     ArrivingTraces,
     iter_waiting,
@@ -18,9 +21,6 @@ from ingest.span_staging import (
     trace_row,
     trace_table,
 )
-from ingest.trace_forgetting import forget_traces
-from ingest.trace_packs import dissolve_packs, loosened, packed_columns, split_at
-from ingest.trace_rows import read_spans, unpacked
 
 NAMES = [f"{number:03}" for number in range(150)]
 

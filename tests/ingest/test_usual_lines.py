@@ -18,7 +18,7 @@ from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
 from ingest.reading.parsing import parse_line
 from ingest.settings import PrivacySettings
-from ingest.trace_packs import dissolve_packs
+from ingest.spans.packs import dissolve_packs
 from ingest.traces import plain_turns
 from ingest.traces.facts import payload_text
 from tests.ingest.ingest_support import rows, tables
@@ -58,7 +58,7 @@ class Watched:
         if AlikeReader is not None:
             self._watch_blocks(monkeypatch)
         monkeypatch.setattr(OtlpAdapter, "read_lines", watched_lines)
-        for module in ("traces.plain_turns", "usual_traces"):
+        for module in ("traces.plain_turns", "spans.usual_traces"):
             monkeypatch.setattr(f"ingest.{module}.add_turns", watched_turns)
 
     def _watch_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,9 @@ from ingest.adapters.base import Span
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.privacy import SALT_NAME
-from ingest.span_privacy import redacted_spans
-from ingest.usual_traces import UsualSpans
-from ingest.whole_traces import WholeTraces, put_together
+from ingest.spans.privacy import redacted_spans
+from ingest.spans.usual_traces import UsualSpans
+from ingest.spans.whole_traces import WholeTraces, put_together
 from tests.ingest.ingest_support import rows
 from tests.ingest.test_span_ingest_is_order_free import tables
 from tests.ingest.test_trace_assembly import batch, chain, llm, retriever

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evalsets.embedding import MINILM, has_minilm
-from ingest.scope import scope_likeness
+from ingest.mining.scope import scope_likeness
 from ingest.signals.pair_features import Numbers
 
 PREFIX = "out_of_scope_"

@@ -10,8 +10,8 @@ from curation_app.review_store import ReviewStore
 from curation_app.sample.truth import TurnTruth, read_truth
 from curation_app.service.demonstrating import prepare_demo
 from evalsets.items import Mode
-from ingest.candidates import Candidate
-from ingest.shortlist import CONTROL
+from ingest.mining.candidates import Candidate
+from ingest.mining.shortlist import CONTROL
 
 TOP = 50
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from curation_app.service.labelling import Desk, open_desk
 from curation_app.service.starting import make_workspace
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 from tests.curation_app.served_app import Server
 
 CHUNKS = (

@@ -7,7 +7,7 @@ import pytest
 
 from curation_app.labels import DecisionKind
 from curation_app.service.labelling import Desk
-from ingest.candidates import Candidate, CandidateTurn, SignalHit
+from ingest.mining.candidates import Candidate, CandidateTurn, SignalHit
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

@@ -4,7 +4,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.ingest_report import InteractionCounts
-from ingest.mining_state import delete_findings
+from ingest.mining.state import delete_findings
 
 # A trace may turn out to be no interaction, or another, when the rest of it comes.
 _GONE = """

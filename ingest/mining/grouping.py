@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from evalsets.near_duplicates import like_pairs, likes_among
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
 
 Settled = Mapping[str, str]
 """Questions by the id of the item that asks them."""

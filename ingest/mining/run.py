@@ -10,16 +10,18 @@ from typing import NamedTuple
 import duckdb
 
 from evalsets.errors import ErrataError
-from ingest.candidate_reading import CandidateRows, candidates_of, fetch_candidates
-from ingest.candidates import Candidate
 from ingest.collecting import rare_collections
-from ingest.diagnosing import CorpusSearch, diagnosed
-from ingest.grouping import group_alike, recognise_known
-from ingest.log_languages import languages_of
 from ingest.log_store import LogStore
-from ingest.mining_notes import cut_notes, log_notes, sample_notes
-from ingest.mining_said import say
-from ingest.mining_state import (
+from ingest.mining.candidate_reading import CandidateRows, candidates_of, fetch_candidates
+from ingest.mining.candidates import Candidate
+from ingest.mining.diagnosing import CorpusSearch, diagnosed
+from ingest.mining.grouping import group_alike, recognise_known
+from ingest.mining.log_languages import languages_of
+from ingest.mining.notes import cut_notes, log_notes, sample_notes
+from ingest.mining.said import say
+from ingest.mining.shortlist import shortlist, weights_select
+from ingest.mining.shown_turns import show
+from ingest.mining.state import (
     SHOWN_TABLES,
     choose_all_logs,
     choose_changed_logs,
@@ -28,10 +30,8 @@ from ingest.mining_state import (
     replace_findings,
     write_state,
 )
-from ingest.mining_sums import rank_anew, sum_up, sum_up_anew, sum_up_changes
+from ingest.mining.sums import rank_anew, sum_up, sum_up_anew, sum_up_changes
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import shortlist, weights_select
-from ingest.shown_turns import show
 from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import Plan, find_hits, plan, shares_of

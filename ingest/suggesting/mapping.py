@@ -6,8 +6,12 @@ from typing import Any, NamedTuple
 
 from evalsets.errors import BadInputError
 from ingest.adapters.mapping_paths import compile_path
-from ingest.field_names import CHUNK_NAMES, ENDING_NAMES, FIELD_NAMES
-from ingest.log_fields import (
+from ingest.reading.probing import Probe
+from ingest.reading.reaches import likely_reaches, possible_reaches
+from ingest.reading.sources import SourceFile
+from ingest.suggesting.field_names import CHUNK_NAMES, ENDING_NAMES, FIELD_NAMES
+from ingest.suggesting.lines import field_line, quoted
+from ingest.suggesting.log_fields import (
     FITS,
     LogField,
     are_ids,
@@ -20,11 +24,7 @@ from ingest.log_fields import (
     fields_of,
     with_clock,
 )
-from ingest.reading.probing import Probe
-from ingest.reading.reaches import likely_reaches, possible_reaches
-from ingest.reading.sources import SourceFile
-from ingest.suggested_lines import field_line, quoted
-from ingest.suggested_talks import conversation, messages
+from ingest.suggesting.talks import conversation, messages
 
 _MARKS = frozenset("?\uff1f\u061f")
 """Question marks: Latin, full-width, Arabic."""

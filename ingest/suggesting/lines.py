@@ -4,9 +4,18 @@ import re
 from typing import Any
 
 from ingest.feedback import label_vote
-from ingest.field_names import CHUNK_NAMES
-from ingest.log_fields import LogField, are_chunks, are_ids, are_numbers, are_texts, best_field, fields_of, read_as
 from ingest.normalising import instant, number
+from ingest.suggesting.field_names import CHUNK_NAMES
+from ingest.suggesting.log_fields import (
+    LogField,
+    are_chunks,
+    are_ids,
+    are_numbers,
+    are_texts,
+    best_field,
+    fields_of,
+    read_as,
+)
 from ingest.written_times import order_seen
 
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}

@@ -6,14 +6,14 @@ from pathlib import Path
 import duckdb
 
 from evalsets.errors import BadInputError
-from ingest.candidate_reading import candidates_of, fetch_candidates
-from ingest.candidates import Candidate
+from ingest.mining.candidate_reading import candidates_of, fetch_candidates
+from ingest.mining.candidates import Candidate
+from ingest.mining.shortlist import weights_select
+from ingest.mining.shown_turns import show
+from ingest.mining.spark_engine import BEST, HITS, SESSIONS
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import weights_select
-from ingest.shown_turns import show
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import idle_gap_us
-from ingest.spark_engine import BEST, HITS, SESSIONS
 
 _PARTS = (BEST, HITS, SESSIONS)
 _SHOWN_TABLES = "0103_mining_shown.sql"

@@ -3,7 +3,7 @@
 import duckdb
 
 from ingest import daily
-from ingest.mining_state import IS_LATE
+from ingest.mining.state import IS_LATE
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import Plan, late_hits
 from ingest.signals.registry import stage_sql

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsets.chunks import Chunk, canonical_chunk_id
-from ingest.corpus_documents import CorpusHit, PlacedChunk, analysed, analyser, hit_of, schema, term_of, write_chunks
+from ingest.corpus.documents import CorpusHit, PlacedChunk, analysed, analyser, hit_of, schema, term_of, write_chunks
 from ingest.log_store import LogStore
 
 _POINTER = "CURRENT"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ingest.trace_packs import dissolve_packs
+from ingest.spans.packs import dissolve_packs
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from ingest.candidates import CandidateChunk, CandidateTurn
+from ingest.mining.candidates import CandidateChunk, CandidateTurn
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import stage_sql
 

@@ -5,9 +5,9 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.candidates import Candidate
+from ingest.mining.candidates import Candidate
+from ingest.mining.shortlist import CONTROL
 from ingest.settings import QueueSettings
-from ingest.shortlist import CONTROL
 
 _OF_SIGNAL, _OF_WEEK = 0.93, 0.96
 """How much each candidate drawn lowers the worth of the next one of its signal, and of its week."""

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from ingest.candidates import Candidate, SignalHit
-from ingest.shown_turns import Rows, Shown, ShownRows, put_together
+from ingest.mining.candidates import Candidate, SignalHit
+from ingest.mining.shown_turns import Rows, Shown, ShownRows, put_together
 
 _HITS = """
 SELECT h.line, h.signal, h.kind, h.score, h.reason, h.is_weak, h.evidence_id

@@ -2,9 +2,18 @@
 
 from typing import Any
 
-from ingest.field_names import FIELD_NAMES
-from ingest.log_fields import FITS, LogField, are_chunks, are_ids, are_texts, are_times, best_field, fields_of
-from ingest.suggested_lines import field_line, quoted, retrieved_line
+from ingest.suggesting.field_names import FIELD_NAMES
+from ingest.suggesting.lines import field_line, quoted, retrieved_line
+from ingest.suggesting.log_fields import (
+    FITS,
+    LogField,
+    are_chunks,
+    are_ids,
+    are_texts,
+    are_times,
+    best_field,
+    fields_of,
+)
 
 _ROLE_KEYS = ("role", "sender", "author", "type", "from", "speaker")
 _TEXT_KEYS = ("content", "text", "message", "body", "value", "parts")

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from evalsets.errors import BadInputError
 from evalsets.languages import LANGUAGES
-from ingest.log_languages import LARGE, SAMPLED, languages_told_by
+from ingest.mining.log_languages import LARGE, SAMPLED, languages_told_by
+from ingest.mining.shortlist import shortlist, weights_select
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.shortlist import shortlist, weights_select
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values
 from ingest.signals.pipeline import (

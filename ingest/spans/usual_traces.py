@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ingest.adapters.base import Span, Trace
-from ingest.span_privacy import SpanRedactor, hinted_spans, is_named, redacted_spans
+from ingest.spans.privacy import SpanRedactor, hinted_spans, is_named, redacted_spans
+from ingest.spans.rows import packed
 from ingest.staging import StagedRows
-from ingest.trace_rows import packed
 from ingest.traces.plain_forms import Form, form_of
 from ingest.traces.plain_turns import FormedTrace, add_turns
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 from evalsets.grounding import token_precision
 from evalsets.keyword_search import search_terms
 from evalsets.refusals import RefusalKind, detect_refusal
-from ingest.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion
+from ingest.mining.candidates import Candidate, CandidateChunk, CandidateTurn, ModeSuggestion
 from ingest.signals.pair_features import points_back
 
 STRONG_SCORE = 1.35

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from evalsets.chunks import Chunk, chunk_text_hash
-from ingest.corpus_reading import CorpusReport, FoundChunk, chunks_of, corpus_files
+from ingest.corpus.reading import CorpusReport, FoundChunk, chunks_of, corpus_files
 from ingest.log_store import LogStore
 
 _BATCH = 20_000

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from ingest.adapters.base import Span
 from ingest.columnar import Tables, table_bytes, table_of, without
-from ingest.trace_packs import PACKED_COLUMNS, dissolve_packs, loosened, payload_columns, split_at
-from ingest.trace_rows import written_spans
+from ingest.spans.packs import PACKED_COLUMNS, dissolve_packs, loosened, payload_columns, split_at
+from ingest.spans.rows import written_spans
 
 if TYPE_CHECKING:
     import duckdb

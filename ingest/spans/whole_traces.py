@@ -8,12 +8,12 @@ import pyarrow as pa
 from ingest.adapters.base import Outcome, Span, Trace
 from ingest.adapters.guarding import ODD_VALUE_ERRORS
 from ingest.interaction import Interaction
-from ingest.span_staging import trace_row, trace_table
+from ingest.spans.rows import in_order, read_payload
+from ingest.spans.staging import trace_row, trace_table
+from ingest.spans.usual_traces import UsualSpans, by_trace, put_usual_together
 from ingest.staging import StagedRows
-from ingest.trace_rows import in_order, read_payload
 from ingest.traces.facts import SpanFacts, payload_text
 from ingest.traces.plain_turns import put_together_alike
-from ingest.usual_traces import UsualSpans, by_trace, put_usual_together
 
 Assemble = Callable[[Trace], Iterable[Outcome]]
 """What an adapter makes of a trace."""

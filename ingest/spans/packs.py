@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from ingest.trace_rows import packed, packed_together, unpacked
+from ingest.spans.rows import packed, packed_together, unpacked
 
 if TYPE_CHECKING:
     import duckdb

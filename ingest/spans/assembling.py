@@ -14,11 +14,11 @@ from ingest.adapters.base import Caution
 from ingest.columnar import table_bytes, table_of
 from ingest.ingest_records import kept_mapping
 from ingest.reading_jobs import WORKERS, RowReader, StagedBlock, Way
-from ingest.replacing import let_older_replace, take_back
 from ingest.sent_blocks import SentBlock
-from ingest.span_staging import FAMILY_SCHEMA, TraceBatch, iter_waiting, store_traces, trace_table
+from ingest.spans.replacing import let_older_replace, take_back
+from ingest.spans.rows import StagedSpan, together, trace_of, written
+from ingest.spans.staging import FAMILY_SCHEMA, TraceBatch, iter_waiting, store_traces, trace_table
 from ingest.storing import GroupWriter
-from ingest.trace_rows import StagedSpan, together, trace_of, written
 from ingest.way_finding import WayFinder
 from ingest.worker_processes import start_lean, worker_processes
 

@@ -1,0 +1,1 @@
+"""The chunks that gold is picked from: read, kept and searched."""

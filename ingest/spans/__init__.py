@@ -1,0 +1,1 @@
+"""Spans kept by trace, and put together into interactions."""

@@ -1,0 +1,1 @@
+"""A mapping proposed from the names and values of a log."""
