@@ -56,7 +56,7 @@ format: $(VENV)/.installed-dev
 
 # Each figure is a ratio to something measured beside it in the same run.
 bench: $(VENV)/.installed-dev
-	@for script in tests/bench/bench_*.py; do [ "$$script" = tests/bench/bench_app.py ] || $(BIN)/python $$script; done
+	@set -e; for name in ingest otlp mining sets runner metrics pages; do $(BIN)/python -m tests.bench.bench_$$name; done
 
 # Rephrases, refusals, groundedness and scope on labelled data; writes docs/quality.md.
 DATA ?= ../shared/data
@@ -65,7 +65,7 @@ quality: $(VENV)/.installed-dev
 
 # Key press to next item in Chromium on 1 million interactions; builds its workspace once, under build/.
 bench-app: chromium
-	$(BIN)/python tests/bench/bench_app.py
+	$(BIN)/python -m tests.bench.bench_app
 
 images: chromium
 	$(BIN)/python tests/take_images.py

@@ -1,4 +1,4 @@
-"""Key press to next item shown, in Chromium, on a large workspace: `python tests/bench/bench_app.py`.
+"""Key press to next item shown, in Chromium, on a large workspace: `python -m tests.bench.bench_app`.
 
 Builds (once, in --folder) 1 million interactions, 20,000 candidates and 1 million chunks with their index, serves
 them, and times: one reviewer, the Queue page, the corpus search, and four reviewers at once while `errata ingest` runs.

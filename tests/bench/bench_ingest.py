@@ -1,6 +1,6 @@
 """Measure ingest against DuckDB's own declared-column read of the same file; every figure is a ratio of one run.
 
-Run it as `python tests/bench/bench_ingest.py [--rows 1000000]`. It writes about 1.6 GB for a million rows into a
+Run it as `python -m tests.bench.bench_ingest [--rows 1000000]`. It writes about 1.6 GB for a million rows into a
 temporary folder and removes it.
 """
 
@@ -81,10 +81,10 @@ def write_log(path: Path, rows: int, *, seed: int = 7) -> None:
         for at in range(rows):
             spoken = (texts[source.randrange(5000)], answers[source.randrange(5000)])
             scored = [{**chunk, "similarity": round(source.random(), 6)} for chunk in source.sample(chunks, 3)]
-            stream.write(json.dumps(_row(at, spoken, scored)) + "\n")
+            stream.write(json.dumps(interaction_row(at, spoken, scored)) + "\n")
 
 
-def _row(at: int, spoken: tuple[str, str], chunks: list[dict[str, Any]]) -> dict[str, Any]:
+def interaction_row(at: int, spoken: tuple[str, str], chunks: list[dict[str, Any]]) -> dict[str, Any]:
     mail = f" mail user{at}@example.com" if at % 50 == 0 else ""
     return {
         "request_id": f"req-{at:08d}",

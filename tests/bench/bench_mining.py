@@ -1,6 +1,6 @@
 """Mine a large synthetic log and print the cost beside one plain window query over the same table.
 
-`python -m tests.bench.bench_mining [ROWS]` (default 500,000; the target is 5,000,000).
+`python -m tests.bench.bench_mining [ROWS]` (default 5,000,000).
 """
 
 import argparse
@@ -42,7 +42,7 @@ class Cost(NamedTuple):
 def main() -> None:
     """Build the log, run the window query and the mining, and print both."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rows", nargs="?", type=int, default=500_000)
+    parser.add_argument("rows", nargs="?", type=int, default=5_000_000)
     rows = parser.parse_args().rows // TURNS_OF_A_BLOCK * TURNS_OF_A_BLOCK
     report: list[Any] = []
     with tempfile.TemporaryDirectory() as folder:

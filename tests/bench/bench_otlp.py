@@ -1,6 +1,6 @@
 """Measure ingest of OpenTelemetry traces against ingest of the same interactions through a mapping, in one run.
 
-Run it as `python tests/bench/bench_otlp.py [--rows 100000]`; OTLP should make at least a third of the mapping's
+Run it as `python -m tests.bench.bench_otlp [--rows 1000000]`; OTLP should make at least a third of the mapping's
 interactions a second.
 """
 
@@ -14,12 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench_ingest import CHUNKS, MAPPING, Timed, _row, ingest_once, timed, words
-
 from ingest.loading import ingest
 from ingest.log_store import LogStore
 from ingest.settings import PrivacySettings
 from ingest.worker_processes import tell_arrow_of_no_pandas
+from tests.bench.bench_ingest import CHUNKS, MAPPING, Timed, ingest_once, interaction_row, timed, words
 
 TRACES_A_LINE = 8
 
@@ -102,7 +101,7 @@ def write_logs(folder: Path, rows: int) -> None:
         for at in range(rows):
             spoken = (texts[source.randrange(5000)], answers[source.randrange(5000)])
             scored = [{**chunk, "similarity": round(source.random(), 6)} for chunk in source.sample(chunks, 3)]
-            row = _row(at, spoken, scored)
+            row = interaction_row(at, spoken, scored)
             plain.write(json.dumps(row) + "\n")
             waiting.extend(spans_of(row))
             if at % TRACES_A_LINE == TRACES_A_LINE - 1 or at == rows - 1:
@@ -125,7 +124,7 @@ def _line(name: str, step: Timed, rows: int, base: Timed) -> str:
 def main() -> None:
     """Run the benchmark and print interactions a second, and OTLP's share of the mapping's."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rows", type=int, default=100_000)
+    options.add_argument("--rows", type=int, default=1_000_000)
     rows = options.parse_args().rows
     tell_arrow_of_no_pandas()  # as the command does
     folder = Path(tempfile.mkdtemp())

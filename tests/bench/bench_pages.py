@@ -1,6 +1,6 @@
 """Speed of the pages: 200 stored runs of 1,000 items, and the monitor over millions of interactions.
 
-`python tests/bench/bench_pages.py [--interactions 5000000] [--runs 200] [--items 1000] [--folder DIR] [--browser]`
+`python -m tests.bench.bench_pages [--interactions 5000000] [--runs 200] [--items 1000] [--folder DIR] [--browser]`
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the runner costs, as ratios to the ideal measured in the same run: `python tests/bench/bench_runner.py`."""
+"""What the runner costs, as ratios to the ideal measured in the same run: `python -m tests.bench.bench_runner`."""
 
 import argparse
 import asyncio

@@ -1,6 +1,6 @@
 """Sets at size: check, diff and freeze of 10,000 items, drift of 5,000 gold chunks against 100,000 chunks.
 
-Run `python tests/bench/bench_sets.py`. Seconds are CPU seconds of this process, set beside the JSON round trip of the
+Run `python -m tests.bench.bench_sets`. Seconds are CPU seconds of this process, set beside the JSON round trip of the
 same set in the same run, since seconds drift between machines and ratios hold.
 """
 
