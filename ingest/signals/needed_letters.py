@@ -5,7 +5,6 @@ expressions of `cues` and `decline_hints` are written with is understood. A grou
 whatever their case, an apostrophe, a digit, and so on, down to anything else in ASCII.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, product
@@ -15,7 +14,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalsets.errors import ErrataError
+from ingest.signals.phrase_parts import (
+    Alphabet,
+    Choice,
+    Edge,
+    Letter,
+    Part,
+    Repeat,
+    Turn,
+    UnknownExpressionError,
+    parsed,
+)
 
 SIZE, CLASS_BITS = 4, 5
 """Letters of a group, and bits of the number of a class."""
@@ -40,10 +49,6 @@ Run = tuple[int, ...]
 Groups = frozenset[Run]
 
 
-class UnreadExpressionError(ErrataError):
-    """An expression is written with what is not understood here."""
-
-
 class _Needed(NamedTuple):
     """What a match of a part of an expression is: one of these runs. If None, it holds one of the groups."""
 
@@ -60,7 +65,7 @@ def needed_groups(expression: str, usual: Sequence[str]) -> npt.NDArray[np.uint8
     """
     letters = (" " * (SIZE - 1)).join(["", *usual, ""]).encode()
     chooser = _Chooser(letter_classes()[np.frombuffer(letters, dtype=np.uint8)])
-    found = chooser.groups_of(_Reader(expression.removeprefix("(?i)"), chooser).alternatives())
+    found = chooser.groups_of(chooser.needed(parsed(expression.removeprefix("(?i)"), _CLASSES)))
     bits = np.zeros(1 << SIZE * CLASS_BITS, dtype=np.uint8)
     if found is None:
         bits[:] = 1
@@ -132,6 +137,23 @@ class _Chooser:
                     rarest, least = padded[start : start + SIZE], frequency
         return rarest
 
+    def needed(self, part: Part) -> _Needed:
+        """Return what a match of a part needs."""
+        match part:
+            case Letter(classes):
+                return _Needed(((classes,),))
+            case Turn(parts):
+                return self.in_turn(map(self.needed, parts))
+            case Choice(ways):
+                return self.any_of([self.needed(way) for way in ways])
+            case Repeat(inner, least, most):
+                return _repeated(self.needed(inner), least, is_once=most == 1)
+            case Edge.BOUNDARY:
+                return _Needed(((_BOUNDARY,),))
+            case Edge():
+                return _Needed(_EDGE)
+        raise UnknownExpressionError(f"{part!r} looks ahead, which is not known here.")
+
     def in_turn(self, parts: Iterable[_Needed]) -> _Needed:
         """Return what is needed for one part after the other."""
         runs: tuple[Run, ...] = ((),)
@@ -189,89 +211,11 @@ def _repeated(part: _Needed, least: int, *, is_once: bool) -> _Needed:
     return _Needed(runs if least else ((), *runs))
 
 
-class _Reader:
-    """Reads an expression from left to right."""
-
-    def __init__(self, expression: str, chooser: _Chooser) -> None:
-        self._expression, self._chooser = expression, chooser
-        self._place = 0
-
-    def alternatives(self) -> _Needed:
-        """Read up to the end of the group."""
-        found = [self._sequence()]
-        while self._takes("|"):
-            found.append(self._sequence())
-        return self._chooser.any_of(found)
-
-    def _sequence(self) -> _Needed:
-        parts: list[_Needed] = []
-        while self._place < len(self._expression) and self._expression[self._place] not in "|)":
-            parts.append(self._part())
-        return self._chooser.in_turn(parts)
-
-    def _part(self) -> _Needed:
-        if self._takes("^") or self._takes("$"):
-            return _Needed(_EDGE)
-        if self._takes(r"\b"):
-            return _Needed(((_BOUNDARY,),))
-        part = self._group() if self._takes("(?:") else _Needed(((self._letter(),),))
-        return self._with_repeats(part)
-
-    def _group(self) -> _Needed:
-        inside = self.alternatives()
-        if not self._takes(")"):
-            raise UnreadExpressionError(f"{self._expression!r} has a group that is not closed.")
-        return inside
-
-    def _with_repeats(self, part: _Needed) -> _Needed:
-        found = _REPEAT.match(self._expression, self._place)
-        if not found:
-            return part
-        self._place = found.end()
-        least, _, most = (found.group(1) or {"?": "0,1", "*": "0,", "+": "1,"}[found.group()]).partition(",")
-        return _repeated(part, int(least), is_once=most == "1")
-
-    def _letter(self) -> int:
-        """Read one letter, or a set of letters, as a set of classes."""
-        if self._takes("["):
-            return self._set()
-        if self._takes("."):
-            return _EVERY
-        if self._takes("(") or self._takes(")"):
-            raise UnreadExpressionError(f"{self._expression!r} has a group at {self._place} that is not known.")
-        return self._escaped() if self._takes("\\") else 1 << _class_of(self._next())
-
-    def _escaped(self) -> int:
-        letter = self._next()
-        if letter in _KINDS:
-            return _KINDS[letter]
-        if letter.isalnum():
-            raise UnreadExpressionError(f"{self._expression!r} has an escape that is not known: {letter!r}.")
-        return 1 << _class_of(letter)
-
-    def _set(self) -> int:
-        is_negated = self._takes("^")
-        classes = 0
-        while not self._takes("]"):
-            start = self._place
-            classes |= self._escaped() if self._takes("\\") else 1 << _class_of(self._next())
-            if self._expression[self._place] == "-" and self._expression[self._place + 1] != "]":
-                self._place += 1
-                letters = range(ord(self._expression[start]), ord(self._next()) + 1)
-                classes |= sum({1 << _class_of(chr(code)) for code in letters})
-        # Only a whole class that is named is left out: [^.] may still be another mark.
-        return _EVERY & ~(classes & _LETTERS) if is_negated else classes
-
-    def _next(self) -> str:
-        self._place += 1
-        return self._expression[self._place - 1]
-
-    def _takes(self, text: str) -> bool:
-        if not self._expression.startswith(text, self._place):
-            return False
-        self._place += len(text)
-        return True
-
-
-_REPEAT = re.compile(r"[?*+]|\{(\d+(?:,\d*)?)\}")
-_KINDS = {"s": 1 << _OTHER, "w": _WORD, "S": _EVERY, "n": 1 << _OTHER}
+# Of a negated set only a whole class that is named is left out: [^.] may still be another mark.
+_CLASSES = Alphabet(
+    letter=lambda letter: 1 << _class_of(letter),
+    kinds={"s": 1 << _OTHER, "w": _WORD, "S": _EVERY, "n": 1 << _OTHER},
+    any_letter=_EVERY,
+    others=lambda classes: _EVERY & ~(classes & _LETTERS),
+    may_repeat_nothing=True,
+)

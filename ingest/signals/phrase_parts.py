@@ -1,7 +1,7 @@
 """Expressions read into their parts: all that the language tables are written with is understood."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import reduce
 from itertools import groupby
@@ -31,7 +31,7 @@ class Edge(Enum):
 
 
 class Letter(NamedTuple):
-    """One letter out of a set, a bit for each."""
+    """One letter out of a set, a bit for each, as the alphabet has them."""
 
     letters: int
 
@@ -91,9 +91,26 @@ def _by_heads(texts: Iterable[str], rest: Callable[[Iterable[str]], Part]) -> Pa
     return ways[0] if len(ways) == 1 else Choice(tuple(ways))
 
 
-def parsed(expression: str) -> Part:
-    """Read an expression as `re` does, without flags."""
-    reader = _Reader(expression)
+class Alphabet(NamedTuple):
+    """What sets the letters of an expression are read as, bit by bit."""
+
+    letter: Callable[[str], int]
+    kinds: Mapping[str, int]
+    """What is behind a backslash."""
+    any_letter: int
+    """What a point stands for."""
+    others: Callable[[int], int]
+    """What a set is that is negated."""
+    may_repeat_nothing: bool = False
+    """Whether what may be empty may be repeated: a program would never come to its end."""
+
+
+def parsed(expression: str, alphabet: Alphabet | None = None) -> Part:
+    """Read an expression as `re` does, without flags.
+
+    With letters of Latin-1, and nothing that is repeated empty, unless it is read for another alphabet.
+    """
+    reader = _Reader(expression, alphabet or _LATIN)
     part = reader.choice()
     if reader.place < len(expression):
         raise UnknownExpressionError(f"{expression!r} has a group that was never opened, at {reader.place}.")
@@ -130,7 +147,12 @@ _KINDS = {
     "d": _kind(map(str.isdecimal, _CHARACTERS)),
 }
 _KINDS |= {kind.upper(): ANY_LETTER & ~letters for kind, letters in _KINDS.items()}
-_NO_LINE_BREAK = ANY_LETTER & ~(1 << ord("\n"))
+_LATIN = Alphabet(
+    letter=lambda letter: _letter(letter).letters,
+    kinds=_KINDS,
+    any_letter=ANY_LETTER & ~(1 << ord("\n")),
+    others=lambda letters: ANY_LETTER & ~letters,
+)
 _REPEAT = re.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\})(\??)")
 _OFTEN = {"?": (0, 1), "*": (0, MANY), "+": (1, MANY)}
 _NO_LETTERS = "^$()[]{}?*+|.\\"
@@ -139,8 +161,8 @@ _NO_LETTERS = "^$()[]{}?*+|.\\"
 class _Reader:
     """Reads an expression from left to right."""
 
-    def __init__(self, expression: str) -> None:
-        self._expression, self.place = expression, 0
+    def __init__(self, expression: str, alphabet: Alphabet) -> None:
+        self._expression, self._alphabet, self.place = expression, alphabet, 0
 
     def choice(self) -> Part:
         """Read up to the end of the group."""
@@ -157,7 +179,7 @@ class _Reader:
 
     def _part(self) -> Part:
         if self._expression[self.place] not in _NO_LETTERS:
-            return _letter(self._next())
+            return Letter(self._alphabet.letter(self._next()))
         for edge in Edge:
             if self._takes(edge.value):
                 return edge
@@ -182,38 +204,37 @@ class _Reader:
         self.place = found.end()
         sign, least, comma, most, lazy = found.groups()
         times = _OFTEN[sign] if sign else (int(least), int(most or MANY) if comma else int(least))
-        if can_be_empty(part) and times[1] > 1:
+        if times[1] > 1 and not self._alphabet.may_repeat_nothing and can_be_empty(part):
             raise UnknownExpressionError(f"{self._expression!r} repeats what may be nothing, before {self.place}.")
         return Repeat(part, *times, bool(lazy))
 
     def _letters(self, mark: str) -> int:
-        """Return the letters that a mark, or what is escaped after it, stands for outside of a set."""
+        """Return the letters that a point, or what is escaped, stands for outside of a set."""
         if mark == ".":
-            return _NO_LINE_BREAK
+            return self._alphabet.any_letter
         if mark == "\\":
             return self._escaped()
-        if mark in _NO_LETTERS:
-            raise UnknownExpressionError(f"{self._expression!r} has {mark!r} at {self.place - 1}, which is not known.")
-        return _letter(mark).letters
+        raise UnknownExpressionError(f"{self._expression!r} has {mark!r} at {self.place - 1}, which is not known.")
 
     def _escaped(self) -> int:
         mark = self._next()
-        if mark in _KINDS:
-            return _KINDS[mark]
+        if mark in self._alphabet.kinds:
+            return self._alphabet.kinds[mark]
         if mark.isalnum():
             raise UnknownExpressionError(f"{self._expression!r} has an escape that is not known: {mark!r}.")
-        return _letter(mark).letters
+        return self._alphabet.letter(mark)
 
     def _set(self) -> int:
         negated = self._takes("^")
         letters = 0
         while not self._takes("]"):
             first = self._next()
-            letters |= self._escaped() if first == "\\" else _letter(first).letters
+            letters |= self._escaped() if first == "\\" else self._alphabet.letter(first)
             if self._expression[self.place] == "-" and self._expression[self.place + 1] != "]":
                 self.place += 1
-                letters |= reduce(or_, (1 << code for code in range(ord(first), ord(self._next()) + 1)))
-        return ANY_LETTER & ~letters if negated else letters
+                codes = range(ord(first), ord(self._next()) + 1)
+                letters |= reduce(or_, map(self._alphabet.letter, map(chr, codes)))
+        return self._alphabet.others(letters) if negated else letters
 
     def _next(self) -> str:
         self.place += 1

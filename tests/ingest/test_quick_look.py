@@ -14,7 +14,8 @@ from ingest.signals import quick_look
 from ingest.signals.columns import SignalColumns
 from ingest.signals.cues import ANY_CUE, expression
 from ingest.signals.decline_hints import hint_of
-from ingest.signals.needed_letters import UnreadExpressionError, needed_groups
+from ingest.signals.needed_letters import needed_groups
+from ingest.signals.phrase_parts import UnknownExpressionError
 from ingest.signals.quick_look import IS_PADDED, MAY_MATCH, QuickLook
 from tests.evalsets.declining_phrases import DECLINES, DECLINES_IN_SIX_LANGUAGES, REFUSES
 
@@ -134,7 +135,7 @@ def test_what_one_look_learned_serves_another_of_the_same_expressions_alone() ->
 
 @pytest.mark.parametrize("unknown", [r"a(?=b)", r"(a)", r"\d", r"(?:a"])
 def test_an_expression_with_what_is_not_understood_is_an_error(unknown: str) -> None:
-    with pytest.raises(UnreadExpressionError, match=r"known|closed"):
+    with pytest.raises(UnknownExpressionError, match=r"known|closed"):
         needed_groups(unknown, USUAL)
 
 
