@@ -26,12 +26,12 @@ from ingest.ingest_report import (
     ReportTally,
 )
 from ingest.log_store import LogStore
-from ingest.mining.session_checks import session_cautions
 from ingest.privacy import workspace_salt
 from ingest.reading.digesting import digest_beside, digest_of_all, file_digest
 from ingest.reading.probing import probe
 from ingest.reading.sources import SourceFile, find_files
 from ingest.reading_jobs import WORKERS, StagedBlock
+from ingest.session_checks import session_cautions
 from ingest.settings import LogSettings, PrivacySettings
 from ingest.spans.assembling import assemble_traces
 from ingest.spooling import spooled
