@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ingest.traces.dialects.raw_span import DialectFacts, RawSpan
-from ingest.traces.dialects.values import first_of, kept_metadata, name_in, object_in
+from ingest.traces.dialects.values import first_of, kept_metadata, name_in, object_in, under
 from ingest.traces.documents import chunks_in
 from ingest.traces.facts import SpanFacts
 from ingest.traces.numbers import decimal, whole
@@ -106,11 +106,7 @@ def skip_of(environment: Any) -> str | None:
 
 
 def _metadata_of(attributes: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for prefix in _TRACE_METADATA:
-        for key, value in attributes.items():
-            if key.startswith(prefix):
-                found[key[len(prefix) :]] = _plain(value)
+    found = {key: _plain(value) for key, value in under(attributes, *_TRACE_METADATA).items()}
     tags = attributes.get("langfuse.trace.tags")
     return kept_metadata(found) | ({"tags": tags} if tags else {})
 

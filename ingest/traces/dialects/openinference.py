@@ -22,6 +22,7 @@ from ingest.traces.dialects.values import (
     model_in,
     name_in,
     object_in,
+    under,
 )
 from ingest.traces.documents import (
     FLAT_METADATA,
@@ -267,9 +268,7 @@ def _completed(stated: list[tuple[int, Passage]], output: list[Passage]) -> Iter
 def _passage(document: dict[str, Any]) -> Passage:
     metadata = object_in(document.get(_METADATA))
     if len(document) > len(PLAIN_DOCUMENT) or not metadata:
-        start = len(_FLAT_METADATA)
-        flat = {key[start:]: value for key, value in document.items() if key.startswith(_FLAT_METADATA)}
-        metadata = {**metadata, **flat}
+        metadata = {**metadata, **under(document, _FLAT_METADATA)}
     return Passage(
         name_in(document, _DOCUMENT_ID),
         said(document.get(_CONTENT)),

@@ -11,6 +11,7 @@ from ingest.traces.dialects.values import (
     kept_metadata,
     name_in,
     object_in,
+    under,
 )
 from ingest.traces.documents import chunks_in
 from ingest.traces.facts import SpanFacts
@@ -29,7 +30,7 @@ def read(span: RawSpan) -> DialectFacts | None:
     attributes = span.attributes
     if not any(key.startswith("traceloop.") for key in attributes):
         return None
-    properties = _properties_of(attributes)
+    properties = under(attributes, _PROPERTIES)
     entered = object_in(attributes.get("traceloop.entity.input") or attributes.get("gen_ai.task.input"))
     metadata = object_in(entered.get("metadata"))
     facts = SpanFacts(
@@ -75,8 +76,3 @@ def _output_of(attributes: dict[str, Any]) -> Any:
     output = unquoted(attributes.get("traceloop.entity.output") or attributes.get("gen_ai.task.output"))
     left = object_in(output)
     return left.get("outputs", output) if left else output
-
-
-def _properties_of(attributes: dict[str, Any]) -> dict[str, Any]:
-    start = len(_PROPERTIES)
-    return {key[start:]: value for key, value in attributes.items() if key.startswith(_PROPERTIES)}

@@ -39,6 +39,13 @@ def first_of(values: Mapping[str, Any], *keys: str) -> Any:
     return next((value for key in keys if (value := values.get(key)) is not None), None)
 
 
+def under(attributes: Mapping[str, Any], *prefixes: str) -> dict[str, Any]:
+    """Return what stands under keys that begin with one of `prefixes`, by the rest of the key; the last one counts."""
+    return {
+        key[len(prefix) :]: value for prefix in prefixes for key, value in attributes.items() if key.startswith(prefix)
+    }
+
+
 def model_in(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
     """Return the first of `keys` that names a model."""
     name = name_in(attributes, keys)

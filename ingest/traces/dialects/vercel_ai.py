@@ -14,6 +14,7 @@ from ingest.traces.dialects.values import (
     kept_metadata,
     model_in,
     name_in,
+    under,
 )
 from ingest.traces.documents import chunks_of_tool
 from ingest.traces.facts import SpanFacts
@@ -31,7 +32,7 @@ def read(span: RawSpan) -> DialectFacts | None:
     attributes = span.attributes
     if not any(key.startswith("ai.") for key in attributes):
         return None
-    given = _given(attributes)
+    given = under(attributes, *_GIVEN)
     facts = SpanFacts(
         kind=_kind_of(attributes),
         session_id=name_in(given, SESSION_KEYS),
@@ -55,10 +56,6 @@ def _kind_of(attributes: dict[str, Any]) -> str:
     if operation.startswith("ai.embed"):
         return "embedding"
     return "chain" if operation in _CALLS else ""
-
-
-def _given(attributes: dict[str, Any]) -> dict[str, Any]:
-    return {key[len(start) :]: value for start in _GIVEN for key, value in attributes.items() if key.startswith(start)}
 
 
 def _read_tool(facts: SpanFacts, attributes: dict[str, Any]) -> None:
