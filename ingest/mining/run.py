@@ -145,7 +145,7 @@ def _mine(
     shares = shares_of(total, signals, queue)
     what = plan(signals, queue, now=now, shares=shares, languages=languages)
     columns = _columns(signals, languages, before, total)
-    engine = DuckDBSignals(connection, signals, columns)
+    engine = DuckDBSignals(connection, columns)
     _choose_logs(connection, what, before=before)
     connection.begin()
     engine.keep("weights", weights_select(queue), {})

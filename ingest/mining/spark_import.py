@@ -12,6 +12,7 @@ from ingest.mining.shortlist import weights_select
 from ingest.mining.shown_turns import show
 from ingest.mining.spark_engine import BEST, HITS, SESSIONS
 from ingest.settings import QueueSettings, SignalSettings
+from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import idle_gap_us
 
@@ -52,7 +53,7 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         connection.execute("SET VARIABLE folder = ?", [str(folder)])
         connection.execute(_TABLES)
         connection.execute((files("ingest") / "schema" / _SHOWN_TABLES).read_text(encoding="utf-8"))
-        engine = DuckDBSignals(connection, signals)
+        engine = DuckDBSignals(connection, SignalColumns(signals))
         engine.keep("weights", weights_select(queue), {})
         shown = show(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue.context_turns)
         return list(candidates_of(fetch_candidates(connection, shown)))

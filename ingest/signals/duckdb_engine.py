@@ -7,7 +7,6 @@ from typing import Any
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from ingest.settings import SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values, with_dollar_places
 
@@ -31,13 +30,12 @@ class DuckDBSignals:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        settings: SignalSettings,
-        columns: SignalColumns | None = None,
+        columns: SignalColumns,
     ) -> None:
-        """Register the functions, `columns` or those of all languages."""
+        """Make the functions of `columns` known to the SQL of this connection."""
         self._connection = connection
         connection.execute(_MACROS)
-        _register(connection, columns or SignalColumns(settings))
+        _register(connection, columns)
 
     def keep(self, name: str, select: str, values: Mapping[str, Value]) -> None:
         """Run `select` and keep its rows as the temporary table `name`."""

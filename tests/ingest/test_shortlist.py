@@ -7,6 +7,7 @@ import pytest
 
 from ingest.mining.shortlist import Stratum, shortlist, with_quotas
 from ingest.settings import QueueSettings, SignalSettings
+from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
 
 SIGNALS = {"thumbs_down": (0.9, 600), "declined": (0.44, 300), "slow": (0.1, 30)}
@@ -29,7 +30,7 @@ def chosen(queue: QueueSettings, *, seed: int = 0, turns: int = 1) -> Chosen:
             "counts": [count for _, count in SIGNALS.values()],
         }
         connection.execute(RANKS, {**asked, "seed": f"{seed}:", "turns": turns})
-        engine = DuckDBSignals(connection, SignalSettings())
+        engine = DuckDBSignals(connection, SignalColumns(SignalSettings()))
         kept = shortlist(engine, queue).kept
         rows = engine.rows("SELECT line, priority, sampling_signal, probability FROM chosen")
         assert len(rows) == kept

@@ -14,6 +14,7 @@ from ingest.mining.shortlist import shortlist
 from ingest.mining.spark_engine import SparkSignals, mine_on_spark, start_spark
 from ingest.mining.spark_import import read_mined
 from ingest.settings import QueueSettings, SignalSettings
+from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
 from tests.ingest.conversations import START, closing_turn, store_of, turn
 
@@ -86,7 +87,10 @@ def test_both_engines_draw_the_same_short_list_with_the_same_chances(spark: Any)
     queue = QueueSettings(limit=120, per_session=20)
     with duckdb.connect() as connection:
         found = []
-        for engine in (SparkSignals(spark, SignalSettings()), DuckDBSignals(connection, SignalSettings())):
+        for engine in (
+            SparkSignals(spark, SignalSettings()),
+            DuckDBSignals(connection, SignalColumns(SignalSettings())),
+        ):
             engine.keep("ranks", ranks, {})
             assert shortlist(engine, queue).kept == 120
             found.append(sorted(engine.rows("SELECT line, priority, sampling_signal, probability FROM chosen")))
