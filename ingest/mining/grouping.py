@@ -1,8 +1,9 @@
 """Near-duplicate candidates as one group with its count and dates, and candidates that the set already has."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from evalsets.near_duplicates import like_pairs, likes_among
 from ingest.mining.candidates import Candidate
@@ -11,12 +12,28 @@ Settled = Mapping[str, str]
 """Questions by the id of the item that asks them."""
 
 
-def group_alike(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Give candidates whose questions ask the same one group, whoever asked and whenever.
+class Asked(NamedTuple):
+    """A question and when it was asked, where that is known."""
 
-    The group is named after its oldest member, so that it keeps its name when more are found.
+    question: str
+    asked_at: datetime | None
+
+
+class Group(NamedTuple):
+    """Candidates whose questions ask the same: their count, and when it was first and last asked."""
+
+    group_id: str
+    size: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+def groups_among(asked: Mapping[str, Asked]) -> dict[str, Group]:
+    """Return the group of each candidate, by id, that asks the same as another, whoever asked and whenever.
+
+    A group is named after its oldest member, so that it keeps its name when more are found.
     """
-    root = {candidate.candidate_id: candidate.candidate_id for candidate in candidates}
+    root = {candidate_id: candidate_id for candidate_id in asked}
 
     def top(member: str) -> str:
         while root[member] != member:
@@ -24,32 +41,43 @@ def group_alike(candidates: Sequence[Candidate]) -> list[Candidate]:
             member = root[member]
         return member
 
-    questions = {candidate.candidate_id: candidate.flagged_turn.question for candidate in candidates}
-    for pair in like_pairs(questions):
+    for pair in like_pairs({candidate_id: each.question for candidate_id, each in asked.items()}):
         root[top(pair.first_id)] = top(pair.second_id)
-    groups: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        groups[top(candidate.candidate_id)].append(candidate)
-    grouped = {member.candidate_id: member for members in groups.values() for member in _as_group(members)}
-    return [grouped[candidate.candidate_id] for candidate in candidates]
+    members: dict[str, list[str]] = defaultdict(list)
+    for candidate_id in asked:
+        members[top(candidate_id)].append(candidate_id)
+    several = (some for some in members.values() if len(some) > 1)
+    return {member: group for some in several for group in [_group_of(some, asked)] for member in some}
 
 
-def _as_group(members: Sequence[Candidate]) -> list[Candidate]:
-    if len(members) == 1:
-        return list(members)
-    dated = sorted((when, member.candidate_id) for member in members if (when := _asked_at(member)) is not None)
-    name = dated[0][1] if dated else min(member.candidate_id for member in members)
-    described = {
-        "group_id": f"g{name[1:]}",
-        "group_size": len(members),
-        "group_first_at": dated[0][0] if dated else None,
-        "group_last_at": dated[-1][0] if dated else None,
-    }
-    return [member.model_copy(update=described) for member in members]
+def _group_of(members: Sequence[str], asked: Mapping[str, Asked]) -> Group:
+    dated = sorted((when, member) for member in members if (when := asked[member].asked_at) is not None)
+    name = dated[0][1] if dated else min(members)
+    first_at, last_at = (dated[0][0], dated[-1][0]) if dated else (None, None)
+    return Group(f"g{name[1:]}", len(members), first_at, last_at)
 
 
-def _asked_at(candidate: Candidate) -> datetime | None:
-    return candidate.flagged_turn.asked_at
+def group_alike(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Give candidates whose questions ask the same one group."""
+    turns = {candidate.candidate_id: candidate.flagged_turn for candidate in candidates}
+    return grouped(candidates, groups_among({key: Asked(turn.question, turn.asked_at) for key, turn in turns.items()}))
+
+
+def grouped(candidates: Iterable[Candidate], groups: Mapping[str, Group]) -> list[Candidate]:
+    """Return each candidate with its group, where it has one."""
+    return [
+        candidate.model_copy(
+            update={
+                "group_id": group.group_id,
+                "group_size": group.size,
+                "group_first_at": group.first_at,
+                "group_last_at": group.last_at,
+            }
+        )
+        if (group := groups.get(candidate.candidate_id))
+        else candidate
+        for candidate in candidates
+    ]
 
 
 def recognise_known(candidates: Sequence[Candidate], known: Settled) -> list[Candidate]:

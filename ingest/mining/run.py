@@ -6,22 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import NamedTuple
+from uuid import uuid4
 
 import duckdb
 
 from evalsets.errors import ErrataError
 from ingest.collecting import rare_collections
 from ingest.log_store import LogStore
-from ingest.mining.candidate_reading import CandidateRows, candidates_of, fetch_candidates
+from ingest.mining.candidate_reading import CandidateRows, Queued, candidates_of, fetch_candidates, queued_of
 from ingest.mining.candidates import Candidate
 from ingest.mining.diagnosing import CorpusSearch, diagnosed
-from ingest.mining.grouping import group_alike, recognise_known
+from ingest.mining.grouping import Asked, group_alike, grouped, groups_among, recognise_known
 from ingest.mining.log_languages import languages_of
 from ingest.mining.notes import cut_notes, log_notes, sample_notes
 from ingest.mining.said import say
 from ingest.mining.shortlist import shortlist, weights_select
-from ingest.mining.shown_turns import show
+from ingest.mining.shown_turns import keep_shown
 from ingest.mining.state import (
+    IS_LATE,
     SHOWN_TABLES,
     choose_all_logs,
     choose_changed_logs,
@@ -55,6 +57,16 @@ LEFT JOIN corpus_chunks AS c ON c.chunk_id = r.chunk_id
 WHERE coalesce(t.text, c.text) IS NOT NULL
 """
 
+_OF_ALL = ("weights", "context", "corpus")
+"""State on which each candidate depends, whatever changed in the log."""
+_HAND_ALL = "CREATE OR REPLACE TEMP TABLE handed AS SELECT line FROM best"
+# What is said late of a turn may change with others alone: how many asked the same.
+_HAND_LATE = f"""
+INSERT INTO handed
+SELECT line FROM best
+WHERE line IN (SELECT line FROM late_hits UNION ALL SELECT line FROM hits_gone WHERE {IS_LATE})
+"""  # noqa: S608 - our own names
+
 
 class NothingToMineError(ErrataError):
     """The log store holds no interactions yet."""
@@ -69,7 +81,7 @@ class SignalCount(NamedTuple):
 
 
 class MiningReport(NamedTuple):
-    """What a run read and found; `candidates` is what goes to review, highest priority first."""
+    """What a run read and found."""
 
     interactions: int
     """In the log."""
@@ -80,20 +92,27 @@ class MiningReport(NamedTuple):
     notes: tuple[str, ...]
     """What the log is like and what was left out because of it, in sentences."""
     is_incremental: bool
+    run: str
+    """Names this run: the next one, told of it, hands over what changed since."""
     candidates: tuple[Candidate, ...]
+    """To hand over to review, highest priority first: the whole queue, or what is new or changed in it."""
+    queued: tuple[Queued, ...]
+    """The whole queue, highest priority first."""
 
 
-def mine(
+def mine(  # noqa: PLR0913 - what to read, by which settings, and for whom
     store: LogStore,
     signals: SignalSettings | None = None,
     queue: QueueSettings | None = None,
     *,
     now: datetime | None = None,
     full: bool = False,
+    since: str = "",
 ) -> MiningReport:
     """Find what failed in the interactions of `store`.
 
-    Reads only the sessions that changed since the last run, unless `full` is set or the settings changed.
+    Reads only the sessions that changed since the last run, unless `full` is set or the settings changed. `since`
+    names the run whose candidates whoever asks already has: the report then holds those that changed after it.
     Raises NothingToMineError on an empty store.
     """
     signals, queue = signals or SignalSettings(), queue or QueueSettings()
@@ -101,22 +120,26 @@ def mine(
         with store.unit() as connection:
             connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
             connection.execute("SET preserve_insertion_order = false")
-            report, rows = _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full)
+            report, rows = _mine(connection, signals, queue, now=now or datetime.now(UTC), full=full, since=since)
             candidates = beside.submit(candidates_of, rows)  # while what was found is written to the disk
             connection.execute("SET checkpoint_threshold = '0B'")  # to the file at once, not to its log before
             connection.commit()
             connection.execute("RESET checkpoint_threshold")
-        return report._replace(candidates=candidates.result())
+            queued = queued_of(rows)
+        return report._replace(candidates=candidates.result(), queued=queued)
 
 
 def prepared(
     report: MiningReport, *, search: CorpusSearch | None = None, known: Mapping[str, str] | None = None
 ) -> MiningReport:
-    """Return the report with its candidates diagnosed, grouped and compared with the current set.
+    """Return the report with its candidates diagnosed and compared with the current set, and the queue grouped.
 
     `search` looks a question up in the corpus; `known` holds the questions of the current set by item id.
     """
-    return report._replace(candidates=tuple(prepare_candidates(report.candidates, search=search, known=known)))
+    groups = groups_among({each.candidate_id: Asked(each.question, each.asked_at) for each in report.queued})
+    candidates = recognise_known(grouped([diagnosed(each, search) for each in report.candidates], groups), known or {})
+    queued = tuple(each._replace(group=groups.get(each.candidate_id)) for each in report.queued)
+    return report._replace(candidates=tuple(candidates), queued=queued)
 
 
 def prepare_candidates(
@@ -127,8 +150,14 @@ def prepare_candidates(
     return recognise_known(group_alike(suggested), known or {})
 
 
-def _mine(
-    connection: duckdb.DuckDBPyConnection, signals: SignalSettings, queue: QueueSettings, *, now: datetime, full: bool
+def _mine(  # noqa: PLR0913 - as `mine`
+    connection: duckdb.DuckDBPyConnection,
+    signals: SignalSettings,
+    queue: QueueSettings,
+    *,
+    now: datetime,
+    full: bool,
+    since: str,
 ) -> tuple[MiningReport, CandidateRows]:
     """Run what there is to run, and leave it to be committed; return the report but for the candidates, and these."""
     (extent,) = connection.execute(
@@ -155,10 +184,11 @@ def _mine(
     ).fetchall()[0]
     if before and shared:  # turns that others had in a session of their own may be in another now
         connection.rollback()
-        return _mine(connection, signals, queue, now=now, full=True)
+        return _mine(connection, signals, queue, now=now, full=True, since=since)
     notes = (*log_notes(connection, signals, now), *sample_notes(total, signals))
     state = {
         "fingerprint": fingerprint,
+        "run": uuid4().hex,
         "ingest_id": str(newest),
         "last_number": str(last_number),
         "has_shared": "1" if shared else "0",
@@ -166,14 +196,20 @@ def _mine(
         "languages": " ".join(languages),
         "weights": queue.model_dump_json(include={"weights"}),
         "context": str(queue.context_turns),
+        "corpus": _corpus_state(connection),
         "letters": json.dumps(columns.learned),
     }
-    _store_findings(connection, engine, what, before=before, state=state)
+    are_all_there = _store_findings(connection, engine, what, before=before, state=state)
     connection.execute("CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks")
     kept = shortlist(engine, queue).kept
     say(connection, engine, what, is_incremental=bool(before))
     near = "changed_logs" if before else ""
-    rows = fetch_candidates(connection, show(connection, engine, what.values, queue.context_turns, near=near))
+    keep_shown(connection, engine, what.values, queue.context_turns, near=near)
+    if are_all_there and since == before["run"] and all(before[name] == state[name] for name in _OF_ALL):
+        connection.execute(_HAND_LATE)
+    else:
+        connection.execute(_HAND_ALL)
+    rows = fetch_candidates(connection)
     flagged, by_signal = _counts(connection)
     report = MiningReport(
         interactions=total,
@@ -182,7 +218,9 @@ def _mine(
         by_signal=by_signal,
         notes=(*notes, *cut_notes(flagged - kept, queue)),
         is_incremental=is_incremental,
+        run=state["run"],
         candidates=(),
+        queued=(),
     )
     return report, rows
 
@@ -201,14 +239,18 @@ def _store_findings(
     *,
     before: Mapping[str, str],
     state: Mapping[str, str],
-) -> None:
-    """Keep what this run found; `before` is the state that an incremental run began with, empty for a full one."""
+) -> bool:
+    """Keep what this run found; `before` is the state that an incremental run began with, empty for a full one.
+
+    Return whether only what changed was worked out, as all that was there before still is.
+    """
     replace_findings(connection, is_incremental=bool(before))
+    are_all_there = bool(before) and _is_all_there(connection, before)
     if not before:
         for table in ("mined_said", *SHOWN_TABLES):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
         sum_up(connection, engine, what)
-    elif _is_all_there(connection, before):
+    elif are_all_there:
         sum_up_changes(connection, engine, what)
         if before["weights"] != state["weights"]:
             rank_anew(connection, engine)
@@ -218,6 +260,7 @@ def _store_findings(
     if before and before["context"] != state["context"]:
         connection.execute("DELETE FROM mined_shown")
     write_state(connection, state)
+    return are_all_there
 
 
 def _choose_logs(connection: duckdb.DuckDBPyConnection, what: Plan, *, before: Mapping[str, str]) -> None:
@@ -240,6 +283,12 @@ def _fingerprint(signals: SignalSettings, queue: QueueSettings) -> str:
         ]
     )
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _corpus_state(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return what changes with the corpus, whose passages are shown where the log holds none, and suggested."""
+    query = "SELECT count(*) || ' ' || coalesce(epoch_us(max(added_at)), 0) FROM corpus_chunks"
+    return str(connection.execute(query).fetchall()[0][0])
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, tuple[SignalCount, ...]]:

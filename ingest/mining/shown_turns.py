@@ -78,21 +78,22 @@ INSERT INTO mined_passages
 SELECT number, rank, passage, CASE WHEN isfinite(score) THEN score END
 FROM retrieved_passages WHERE number IN (SELECT line FROM new_turns)
 """
-_TURNS = """
+_TOLD = "SELECT turn FROM mined_shown WHERE line IN (SELECT line FROM handed)"
+_TURNS = f"""
 SELECT line, coalesce(user_id, ''), asked_us, interaction_id, question, answer, feedback, feedback_comment, model,
     prompt_version, latency_ms, cost, error, stream_cut
-FROM mined_turns
-"""
+FROM mined_turns WHERE line IN ({_TOLD})
+"""  # noqa: S608 - our own SQL
 # A chunk without a text of its own is shown as it stands in the corpus.
-_PASSAGES = """
+_PASSAGES = f"""
 SELECT p.passage, p.chunk_id, coalesce(p.doc_id, ''), coalesce(t.text, c.text, '')
 FROM passages AS p
 LEFT JOIN chunk_texts AS t ON t.text_hash = p.text_hash
 LEFT JOIN corpus_chunks AS c ON c.chunk_id = p.chunk_id
-WHERE p.passage IN (SELECT passage FROM mined_passages)
-"""
-_RETRIEVED = "SELECT line, rank, passage, score FROM mined_passages ORDER BY line, rank"
-_PLACES = "SELECT line, turn FROM mined_shown ORDER BY line, place"
+WHERE p.passage IN (SELECT passage FROM mined_passages WHERE line IN ({_TOLD}))
+"""  # noqa: S608 - our own SQL
+_RETRIEVED = f"SELECT line, rank, passage, score FROM mined_passages WHERE line IN ({_TOLD}) ORDER BY line, rank"  # noqa: S608 - our own SQL
+_PLACES = "SELECT line, turn FROM mined_shown WHERE line IN (SELECT line FROM handed) ORDER BY line, place"
 
 
 Rows = list[tuple[Any, ...]]
@@ -114,26 +115,32 @@ class Shown(NamedTuple):
     turns: tuple[CandidateTurn, ...]
 
 
-def show(
+def keep_shown(
     connection: duckdb.DuckDBPyConnection,
     engine: SignalEngine,
     values: Mapping[str, Value],
     context: int,
     *,
     near: str = "",
-) -> ShownRows:
-    """Return what is shown of each interaction in `best`: up to `context` turns of its session on both sides.
+) -> None:
+    """Keep what is shown of each interaction in `best`: up to `context` turns of its session on both sides.
 
-    Turns are kept in `mined_shown` and read where they are not yet. `near` names a table of what changed, each
-    session whole or not at all: an incremental run looks there first.
+    Turns are kept in `mined_shown` and read where they are not yet; `handed` gets the lines of `best` that they were
+    read for. `near` names a table of what changed, each session whole or not at all: an incremental run looks there
+    first.
     """
     if near:
         connection.execute(_FORGET.format(near=near))
+    connection.execute("CREATE OR REPLACE TEMP TABLE handed (line BIGINT)")
     for table in (near, _WHOLE_LOG) if near else (_WHOLE_LOG,):
         where = f"AND line IN (SELECT line FROM {table})" if table == near else ""  # noqa: S608 - our own table names
         connection.execute(_UNREAD.format(where=where))
         if connection.execute("SELECT count(*) FROM unread").fetchall()[0][0]:
             _read(connection, engine, values, context, table)
+
+
+def fetch_shown(connection: duckdb.DuckDBPyConnection) -> ShownRows:
+    """Return what is shown of each interaction in `handed`."""
     return ShownRows(*(connection.execute(query).fetchall() for query in (_TURNS, _PASSAGES, _RETRIEVED, _PLACES)))
 
 
@@ -151,11 +158,16 @@ def put_together(rows: ShownRows) -> dict[int, Shown]:
     return {line: Shown(users[line], tuple(some)) for line, some in around.items()}
 
 
+def moment(asked_us: int | None) -> datetime | None:
+    """Return the time of so many microseconds since 1970."""
+    return None if asked_us is None else _EPOCH + timedelta(microseconds=asked_us)
+
+
 def _turn(retrieved: tuple[CandidateChunk, ...], asked_us: int | None, *values: Any) -> CandidateTurn:
     interaction_id, question, answer, feedback, comment, model, prompt_version, latency_ms, cost, error, is_cut = values
     return CandidateTurn(
         interaction_id=interaction_id,
-        asked_at=None if asked_us is None else _EPOCH + timedelta(microseconds=asked_us),
+        asked_at=moment(asked_us),
         question=question,
         answer=answer,
         retrieved=retrieved,
@@ -192,4 +204,5 @@ def _read(
     engine.keep("loose", stage_sql("loose"), values)
     connection.execute(_SESSION_TURNS.format(turns=table))
     connection.execute(_AROUND, {"context": context})
+    connection.execute("INSERT INTO handed SELECT line FROM unread")
     connection.execute(_KEEP.format(turns=table))

@@ -9,7 +9,7 @@ from evalsets.errors import BadInputError
 from ingest.mining.candidate_reading import candidates_of, fetch_candidates
 from ingest.mining.candidates import Candidate
 from ingest.mining.shortlist import weights_select
-from ingest.mining.shown_turns import show
+from ingest.mining.shown_turns import keep_shown
 from ingest.mining.spark_engine import BEST, HITS, SESSIONS
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.signals.columns import SignalColumns
@@ -55,5 +55,5 @@ def read_mined(folder: Path, signals: SignalSettings, queue: QueueSettings) -> l
         connection.execute((files("ingest") / "schema" / _SHOWN_TABLES).read_text(encoding="utf-8"))
         engine = DuckDBSignals(connection, SignalColumns(signals))
         engine.keep("weights", weights_select(queue), {})
-        shown = show(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue.context_turns)
-        return list(candidates_of(fetch_candidates(connection, shown)))
+        keep_shown(connection, engine, {"idle_gap_us": idle_gap_us(signals)}, queue.context_turns)
+        return list(candidates_of(fetch_candidates(connection)))

@@ -66,7 +66,7 @@ def main() -> None:
         say(f"flagged {report[1].flagged:,}; {report[1].by_signal}")
         more = int(rows * SHARE_MORE) // TURNS_OF_A_BLOCK * TURNS_OF_A_BLOCK
         build(store, rows, rows + more, ingest_id=2)
-        again = cost_of(lambda: report.append(mine(store)))
+        again = cost_of(lambda: report.append(mine(store, since=report[1].run)))
         say(
             f"after 1% more: {again.wall_s:.2f} s, {again.cpu_s:.2f} s of CPU, {report[2].read:,} read; "
             f"{again.wall_s / full.wall_s:.1%} of a full run, {again.cpu_s / full.cpu_s:.1%} of its CPU"

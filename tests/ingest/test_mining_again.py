@@ -1,12 +1,15 @@
 """A run over a little more of the log finds what a full run finds, whatever it left as it was."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingest.corpus.store import add
 from ingest.log_store import LogStore
+from ingest.mining.candidates import Candidate
 from ingest.mining.run import MiningReport, mine
 from ingest.settings import QueueSettings, SignalSettings
 from tests.bench.mining_log import build
@@ -30,6 +33,15 @@ def found(report: MiningReport) -> tuple[Any, ...]:
     return report.flagged, report.by_signal, report.candidates
 
 
+def taken_over(known: dict[str, Candidate], report: MiningReport) -> tuple[Candidate, ...]:
+    """Return the queue as whoever takes over each run has it, and leave in `known` all that was handed over."""
+    known.update({each.candidate_id: each for each in report.candidates})
+    return tuple(
+        known[each.candidate_id].model_copy(update={"inclusion_probability": each.inclusion_probability})
+        for each in report.queued
+    )
+
+
 @pytest.fixture
 def large_store(tmp_path: Path) -> LogStore:
     store = LogStore(tmp_path / "logs.duckdb")
@@ -46,6 +58,38 @@ def test_after_more_of_the_log_all_that_is_kept_and_handed_on_is_as_after_a_full
     whole = mine(large_store, SIGNALS, full=True)
     assert found(again) == found(whole)
     assert sums == kept(large_store)
+
+
+def test_who_took_over_the_last_run_is_handed_what_changed_and_has_the_queue_of_a_full_run(tmp_path: Path) -> None:
+    store, known = LogStore(tmp_path / "logs.duckdb"), dict[str, Candidate]()
+    build(store, 0, FIRST, ingest_id=1)
+    first = mine(store, SIGNALS)
+    assert taken_over(known, first) == first.candidates
+    build(store, FIRST, ALL, ingest_id=2)
+    again = mine(store, SIGNALS, since=first.run)
+    assert 0 < len(again.candidates) < len(again.queued) / 2
+    assert taken_over(known, again) == mine(store, SIGNALS, full=True).candidates
+
+
+@pytest.mark.parametrize("since", ["", "the one before the last", "of another log"])
+def test_who_did_not_take_over_the_last_run_is_handed_the_whole_queue(large_store: LogStore, since: str) -> None:
+    before_the_last = mine(large_store, SIGNALS).run
+    mine(large_store, SIGNALS)
+    again = mine(large_store, SIGNALS, since=before_the_last if since == "the one before the last" else since)
+    assert again.is_incremental
+    assert len(again.candidates) == len(again.queued) > 0
+
+
+def test_the_whole_queue_is_handed_over_again_once_the_corpus_changed(large_store: LogStore, tmp_path: Path) -> None:
+    first = mine(large_store, SIGNALS)
+    last = mine(large_store, SIGNALS, since=first.run)
+    assert len(last.candidates) < len(last.queued) / 2
+    documents = tmp_path / "kb.jsonl"
+    documents.write_text(json.dumps({"chunk_id": "kb#0", "doc_id": "kb", "text": "The plan is yearly."}))
+    add([documents], large_store)
+    again = mine(large_store, SIGNALS, since=last.run)
+    assert again.is_incremental
+    assert len(again.candidates) == len(again.queued)
 
 
 def test_votes_for_old_turns_and_users_who_went_leave_all_as_after_a_full_run(large_store: LogStore) -> None:
