@@ -49,6 +49,19 @@ class Decision(NamedTuple):
         """Who decided."""
         return Author(name=self.reviewer, kind=self.author_kind)
 
+    def as_event(self, created_at: datetime) -> LabelEvent:
+        """Return the event that is appended for it."""
+        return LabelEvent(
+            seq=0,
+            token=self.token,
+            candidate_id=self.candidate_id,
+            author=self.author,
+            kind=self.kind,
+            content=self.content,
+            undoes=self.undoes,
+            created_at=created_at,
+        )
+
 
 class DraftSaved(NamedTuple):
     """When a field was written, and who else holds the item, if anyone."""

@@ -17,6 +17,7 @@ from curation_app.labels import (
     label_blockers,
     verdict,
 )
+from curation_app.review_candidates import STORED_CANDIDATE, TakenOver, candidate_of, read_taken_over
 from curation_app.review_queue import (
     QueueFilter,
     QueuePage,
@@ -30,7 +31,6 @@ from curation_app.review_queue import (
 from curation_app.review_rows import (
     EVENT_COLUMNS,
     CodeRenames,
-    candidate_of,
     event_of,
     grouped,
     read_renames,
@@ -118,14 +118,22 @@ class ReviewReader:
 
     def candidates(self, candidate_ids: Sequence[str] | None = None) -> Iterator[tuple[Candidate, Source]]:
         """Yield candidates with their case source, all of them or those named."""
-        query = """
-            SELECT s.body, c.case_source FROM candidate_sessions AS s JOIN candidates AS c USING (candidate_id)
+        query = f"""
+            SELECT c.case_source, {STORED_CANDIDATE}
+            FROM candidate_sessions AS s JOIN candidates AS c USING (candidate_id)
             WHERE ? IS NULL OR list_contains(?, candidate_id) ORDER BY c.added_at, candidate_id
-        """
+        """  # noqa: S608 - fixed columns; every value is bound
         wanted = None if candidate_ids is None else list(candidate_ids)
         with self.unit() as connection:
             rows = rows_of(connection, query, [wanted, wanted])
-        yield from ((candidate_of(body), Source(source)) for body, source in rows)
+        yield from ((candidate_of(*stored), Source(source)) for source, *stored in rows)
+
+    def taken_over(self) -> TakenOver:
+        """Return the run of mining that the candidates stand as; an empty one when there is none."""
+        if not self.path.exists():
+            return TakenOver()
+        with self.unit() as connection:
+            return read_taken_over(connection)
 
     def code_renames(self) -> CodeRenames:
         """Return the merges and splits of sub-codes, to read labels through."""
@@ -160,18 +168,18 @@ class ReviewReader:
 
     def accepted_items(self) -> list[AcceptedItem]:
         """Return every labelled candidate as an item, with what blocks it, in order of item id."""
-        query = """
-            SELECT s.candidate_id, c.case_source, s.body FROM candidate_sessions AS s
+        query = f"""
+            SELECT s.candidate_id, c.case_source, {STORED_CANDIDATE} FROM candidate_sessions AS s
             JOIN candidates AS c USING (candidate_id) WHERE list_contains(?, s.candidate_id)
-        """
+        """  # noqa: S608 - fixed columns; every value is bound
         with self.unit() as connection:
             found = self._verdicts(connection)
             renames = read_renames(connection)
             rows = connection.execute(query, [list(found)]).fetchall()
         rows.sort(key=lambda row: found[row[0]].decision.created_at)
         made = [
-            accepted_item(candidate_of(body), Source(source), _recoded(found[key], renames))
-            for key, source, body in rows
+            accepted_item(candidate_of(*stored), Source(source), _recoded(found[key], renames))
+            for key, source, *stored in rows
         ]
         # An item asked about again has two labels; the later one is what the reviewers hold now.
         latest = {accepted.item.id: accepted for accepted in made if accepted is not None}

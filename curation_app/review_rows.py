@@ -1,4 +1,4 @@
-"""Rows of review.duckdb: writing events, drafts and candidates, and reading them back as models."""
+"""Rows of review.duckdb: writing events and drafts, and reading them back as models."""
 
 import json
 import random
@@ -10,11 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import duckdb
 
-from curation_app.labels import DecisionKind, LabelContent, LabelEvent, double_label_draw
-from evalsets.items import Author, AuthorKind, Mode, Source
-from ingest.mining.candidates import Candidate
+from curation_app.labels import DecisionKind, LabelContent, LabelEvent
+from evalsets.items import Author, AuthorKind, Mode
 
-SHORT_QUESTION = 300
 EVENT_COLUMNS = """
     seq, token, candidate_id, reviewer, author_kind, kind, coalesce(undoes, ''), coalesce(follows, ''), body, created_at
 """
@@ -105,66 +103,6 @@ def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
     """Roll back; a commit that failed has done so already."""
     with suppress(duckdb.TransactionException):
         connection.rollback()
-
-
-def insert_candidates(connection: duckdb.DuckDBPyConnection, rows: Any, bodies: Any) -> int:
-    """Insert or refresh candidates in one transaction; return how many were new."""
-    connection.register("new_rows", rows)
-    connection.register("new_bodies", bodies)
-    (before,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
-    connection.execute("INSERT OR REPLACE INTO candidates BY NAME SELECT * FROM new_rows")
-    connection.execute("INSERT OR REPLACE INTO candidate_sessions BY NAME SELECT * FROM new_bodies")
-    (after,) = connection.execute("SELECT count(*) FROM candidates").fetchall()[0]
-    return int(after - before)
-
-
-def candidate_row(candidate: Candidate, case_source: Source, batch: str, added_at: datetime) -> dict[str, Any]:
-    """Return the small columns of a candidate, by which lists filter and sort."""
-    turn = candidate.flagged_turn
-    return {
-        "candidate_id": candidate.candidate_id,
-        "interaction_id": candidate.interaction_id,
-        "source": candidate.source,
-        "case_source": case_source.value,
-        "question": _storable(turn.question[:SHORT_QUESTION]),
-        "signals": [hit.signal for hit in candidate.signals],
-        "suggested_mode": candidate.suggestion.mode if candidate.suggestion else "",
-        "priority": candidate.priority,
-        "sampling_signal": candidate.sampling_signal,
-        "group_id": candidate.group_id,
-        "group_size": candidate.group_size,
-        "known_item_id": candidate.known_item_id,
-        "language": candidate.language,
-        "model": _storable(turn.model),
-        "prompt_version": _storable(turn.prompt_version),
-        "asked_at": turn.asked_at,
-        "double_label_draw": double_label_draw(candidate.candidate_id),
-        "batch": batch,
-        "added_at": added_at,
-    }
-
-
-def session_row(candidate: Candidate) -> dict[str, str]:
-    """Return the row that holds a candidate's whole session."""
-    return {"candidate_id": candidate.candidate_id, "body": _body(candidate)}
-
-
-def _body(candidate: Candidate) -> str:
-    """Write JSON in ASCII, so that a lone surrogate in a log survives and breaks nothing."""
-    return json.dumps(candidate.model_dump(), default=_iso)
-
-
-def _iso(value: Any) -> str:
-    return str(value.isoformat())
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def candidate_of(body: str) -> Candidate:
-    """Read a candidate back from its stored session."""
-    return Candidate.model_validate(json.loads(body))
 
 
 def event_of(row: Sequence[Any]) -> LabelEvent:

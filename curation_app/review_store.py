@@ -5,11 +5,22 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from curation_app.labels import SETTLING_KINDS, DecisionKind, LabelContent, LabelEvent, screen_token
+from curation_app.review_candidates import (
+    STORED_CANDIDATE,
+    TakenOver,
+    as_handed,
+    as_handover,
+    candidate_of,
+    mark_batch,
+    take_over,
+    write_candidates,
+    write_taken_over,
+)
 from curation_app.review_claims import claim, release
 from curation_app.review_groups import close_members, closed_together, group_offer, open_members
 from curation_app.review_items import ClaimLostError, Decision, DraftSaved, ReviewItem
@@ -19,21 +30,20 @@ from curation_app.review_rows import (
     EVERYONE,
     Result,
     append_event,
-    candidate_of,
-    candidate_row,
     current_decision_of,
     in_transaction,
-    insert_candidates,
     last_decision_of,
     read_draft,
     rows_of,
-    session_row,
     starting_point,
     write_draft,
 )
 from evalsets.errors import BadInputError
 from evalsets.items import Mode, Source
 from ingest.mining.candidates import Candidate
+
+if TYPE_CHECKING:
+    from ingest.mining.run import MiningReport
 
 _writing: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """One writer at a time in this process: reviewers who want the same next item queue up instead of conflicting."""
@@ -46,15 +56,29 @@ class ReviewStore(ReviewReader):
         self, candidates: Iterable[Candidate], *, case_source: Source = Source.PRODUCTION, batch: str = ""
     ) -> int:
         """Add candidates, or refresh those that are there, without touching labels; return how many were new."""
-        listed = list({candidate.candidate_id: candidate for candidate in candidates}.values())
-        if not listed:
+        handed, now = as_handed(candidates, case_source), self._clock()
+        if not handed.candidate_ids:
             return 0
-        import pyarrow as pa
 
-        now = self._clock()
-        rows = pa.Table.from_pylist([candidate_row(c, case_source, batch, now) for c in listed])
-        bodies = pa.Table.from_pylist([session_row(c) for c in listed])
-        return self._atomically(lambda connection: insert_candidates(connection, rows, bodies))
+        def add(connection: duckdb.DuckDBPyConnection) -> int:
+            written = write_candidates(connection, handed, batch, now)
+            if written.changed:
+                write_taken_over(connection, TakenOver())
+            return written.new
+
+        return self._atomically(add)
+
+    def take_over(self, report: "MiningReport", basis: str, *, after: TakenOver) -> int:
+        """Bring the candidates to what a run of mining reports, and remember it; return how many were new.
+
+        `after` is what was taken over when it ran. What is no longer in its queue stays as it is.
+        """
+        handover, now = as_handover(report, basis, after), self._clock()
+        return self._atomically(lambda connection: take_over(connection, handover, now))
+
+    def mark_batch(self, candidate_ids: Sequence[str], batch: str) -> None:
+        """Name the batch that candidates were drawn into."""
+        self._atomically(lambda connection: mark_batch(connection, candidate_ids, batch))
 
     def next_item(self, reviewer: str, filters: QueueFilter | None = None) -> ReviewItem | None:
         """Claim the item this reviewer should see next and return it; None when none is left.
@@ -225,20 +249,20 @@ class ReviewStore(ReviewReader):
     def _opened(
         self, connection: duckdb.DuckDBPyConnection, candidate_id: str, reviewer: str, *, holder: str
     ) -> ReviewItem:
-        query = """
-            SELECT s.body, c.case_source,
+        query = f"""
+            SELECT {STORED_CANDIDATE}, c.case_source,
                 (SELECT count(*) FROM label_events AS e WHERE e.candidate_id = c.candidate_id AND e.reviewer = ?)
             FROM candidate_sessions AS s JOIN candidates AS c USING (candidate_id) WHERE c.candidate_id = ?
-        """
+        """  # noqa: S608 - fixed columns; every value is bound
         found = connection.execute(query, [reviewer, candidate_id]).fetchall()
         if not found:
             raise BadInputError(f"no candidate {candidate_id!r} in {self.path}; `errata queue` lists them")
-        body, case_source, revision = found[0]
+        *stored, case_source, revision = found[0]
         decision = current_decision_of(connection, candidate_id, reviewer)
         draft, saved_at = read_draft(connection, candidate_id, reviewer)
         undoable = last_decision_of(connection, reviewer)
         return ReviewItem(
-            candidate_of(body),
+            candidate_of(*stored),
             Source(case_source),
             draft or starting_point(connection, candidate_id, decision),
             screen_token(candidate_id, reviewer, revision),
@@ -269,14 +293,4 @@ class ReviewStore(ReviewReader):
         return appended
 
     def _append(self, connection: duckdb.DuckDBPyConnection, decision: Decision) -> bool:
-        event = LabelEvent(
-            seq=0,
-            token=decision.token,
-            candidate_id=decision.candidate_id,
-            author=decision.author,
-            kind=decision.kind,
-            content=decision.content,
-            undoes=decision.undoes,
-            created_at=self._clock(),
-        )
-        return append_event(connection, event)
+        return append_event(connection, decision.as_event(self._clock()))
