@@ -10,6 +10,7 @@ from curation_app.workspace import find_workspace
 from evalsets.errors import BadInputError
 
 if TYPE_CHECKING:
+    from curation_app.service.mining import MinedWorkspace
     from ingest.mining.candidates import Candidate
 
 app = typer.Typer()
@@ -45,22 +46,29 @@ def mine(
     mined = mine_workspace(place, full=full)
     report = mined.report
     if as_json:
-        write_json(
-            {
-                **report._replace(candidates=())._asdict(),
-                "by_signal": [count._asdict() for count in report.by_signal],
-                "candidates": len(report.candidates),
-                "new_candidates": mined.new_candidates,
-            }
-        )
+        write_json(_figures(mined))
         return
     for count in report.by_signal:
         weak = f" ({count.weak:,} weak)" if count.weak else ""
         write_line(f"{count.signal:<14}{count.flagged:>9,}{weak}")
     say(f"{report.interactions:,} interactions, {report.read:,} read, {report.flagged:,} flagged.")
-    say(f"{len(report.candidates):,} candidates handed to review, {mined.new_candidates:,} of them new.")
+    say(f"{len(report.queued):,} candidates queued for review, {mined.new_candidates:,} of them new.")
     for note in report.notes:
         say(f"note: {note}")
+
+
+def _figures(mined: "MinedWorkspace") -> dict[str, Any]:
+    report = mined.report
+    return {
+        "interactions": report.interactions,
+        "read": report.read,
+        "flagged": report.flagged,
+        "by_signal": [count._asdict() for count in report.by_signal],
+        "notes": report.notes,
+        "is_incremental": report.is_incremental,
+        "candidates": len(report.queued),
+        "new_candidates": mined.new_candidates,
+    }
 
 
 @app.command()
@@ -76,8 +84,7 @@ def queue(
 
     store = ReviewStore(find_workspace(workspace).review_path)
     page = store.queue_page(QueueFilter(signal=signal), page=1, page_size=limit)
-    listed = {row.candidate_id for row in page.rows}
-    candidates = {each.candidate_id: each for each, _ in store.candidates() if each.candidate_id in listed}
+    candidates = {each.candidate_id: each for each, _ in store.candidates([row.candidate_id for row in page.rows])}
     rows = [queue_entry(candidates[row.candidate_id]) for row in page.rows]
     if as_json:
         write_json({"total": page.total, "candidates": rows})

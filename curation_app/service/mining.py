@@ -1,6 +1,9 @@
 """Mine a workspace: signals over its log, suggestions by its corpus, and what its sets already hold."""
 
+import hashlib
+import json
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,14 +39,19 @@ class MinedWorkspace(NamedTuple):
 def mine_workspace(workspace: Workspace, *, full: bool = False) -> MinedWorkspace:
     """Mine what is new in the log and hand the candidates to the review store."""
     settings = workspace.settings()
-    store = LogStore(workspace.logs_path)
-    report = prepared(
-        mine(store, settings.signals, settings.queue, full=full),
-        search=corpus_search(workspace, store),
-        known=known_questions(workspace),
-    )
-    added = ReviewStore(workspace.review_path, settings.review).add_candidates(list(report.candidates))
-    return MinedWorkspace(report, added)
+    store, review = LogStore(workspace.logs_path), ReviewStore(workspace.review_path, settings.review)
+    known, taken = known_questions(workspace), review.taken_over()
+    basis = _basis(known)
+    since = taken.run if taken.basis == basis else ""
+    report = mine(store, settings.signals, settings.queue, full=full, since=since)
+    report = prepared(report, search=corpus_search(workspace, store), known=known)
+    return MinedWorkspace(report, review.take_over(report, basis, after=taken))
+
+
+def _basis(known: Mapping[str, str]) -> str:
+    """Name what candidates are held against besides the log and its corpus: the set, and this program."""
+    told = json.dumps([version("errata-evals"), sorted(known.items())])
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 class ImportedCandidates(NamedTuple):
@@ -103,5 +111,5 @@ def draw_from_queue(workspace: Workspace, size: int, *, seed: int | None = None)
     drawn = draw_batch(candidates, size, settings=settings.queue, seed=seed, leave_out=decided)
     chosen = settings.queue.seed if seed is None else seed
     name = f"{size}-seed-{chosen}"
-    store.add_candidates([each.candidate for each in drawn], batch=name)
+    store.mark_batch([each.candidate.candidate_id for each in drawn], name)
     return DrawnBatch(name, drawn)
