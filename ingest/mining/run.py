@@ -15,6 +15,7 @@ from ingest.collecting import rare_collections
 from ingest.log_store import LogStore
 from ingest.mining.candidate_reading import CandidateRows, Queued, candidates_of, fetch_candidates, queued_of
 from ingest.mining.candidates import Candidate
+from ingest.mining.changed_logs import choose_all_logs, choose_changed_logs
 from ingest.mining.diagnosing import CorpusSearch, diagnosed
 from ingest.mining.grouping import Asked, group_alike, grouped, groups_among, recognise_known
 from ingest.mining.log_languages import languages_of
@@ -25,8 +26,6 @@ from ingest.mining.shown_turns import keep_shown
 from ingest.mining.state import (
     IS_LATE,
     SHOWN_TABLES,
-    choose_all_logs,
-    choose_changed_logs,
     forget_findings,
     read_state,
     replace_findings,

@@ -2,7 +2,7 @@
 
 import duckdb
 
-from ingest.mining.state import choose_logs_again
+from ingest.mining.changed_logs import choose_logs_again
 from ingest.signals.duckdb_engine import DuckDBSignals
 from ingest.signals.pipeline import WHAT_IS_SAID, WHERE_FOUND, Plan, find_stages, what_is_said
 from ingest.signals.registry import STAGES
