@@ -128,6 +128,13 @@ class ReviewReader:
             rows = rows_of(connection, query, [wanted, wanted])
         yield from ((candidate_of(*stored), Source(source)) for source, *stored in rows)
 
+    def known_ids(self, candidate_ids: Sequence[str] | None = None) -> set[str]:
+        """Return which candidates there are, of all or of those named, reading no session."""
+        query = "SELECT candidate_id FROM candidates WHERE ? IS NULL OR list_contains(?, candidate_id)"
+        wanted = None if candidate_ids is None else list(candidate_ids)
+        with self.unit() as connection:
+            return {found for (found,) in rows_of(connection, query, [wanted, wanted])}
+
     def taken_over(self) -> TakenOver:
         """Return the run of mining that the candidates stand as; an empty one when there is none."""
         if not self.path.exists():

@@ -86,7 +86,7 @@ def read_cases(path: Path) -> list[Case]:
 def add_cases(desk: Desk, cases: Sequence[Case], *, reviewer: str) -> CasesReport:
     """Add cases as candidates; a complete one by a person is labelled at once, in that person's name."""
     _check_gold(desk, cases)
-    known = {candidate.candidate_id for candidate, _ in desk.store.candidates([case.candidate_id for case in cases])}
+    known = desk.store.known_ids([case.candidate_id for case in cases])
     new = list({case.candidate_id: case for case in cases if case.candidate_id not in known}.values())
     for source in Source:
         of_source = [_candidate(case) for case in new if case.source is source]

@@ -158,7 +158,7 @@ def _write_workspace(folder: Path) -> None:
 
 def _is_filled(workspace: Workspace) -> bool:
     """Whether the last step of preparing has left something; the steps before it may be repeated at no cost."""
-    return workspace.review_path.exists() and any(True for _ in ReviewStore(workspace.review_path).candidates())
+    return workspace.review_path.exists() and bool(ReviewStore(workspace.review_path).known_ids())
 
 
 def _mine(workspace: Workspace) -> MiningReport:

@@ -48,7 +48,7 @@ def export_records(store: ReviewStore) -> Iterator[dict[str, Any]]:
 def import_records(store: ReviewStore, lines: Iterator[str], *, importer: str) -> TransferReport:
     """Bring in what `export_records` wrote; what is there already is left as it is. Every bad line is named at once."""
     parsed = _parse(lines)
-    known = {candidate.candidate_id for candidate, _ in store.candidates()}
+    known = store.known_ids()
     added = 0
     for source in Source:
         fresh = [each for each, of in parsed.candidates if of is source and each.candidate_id not in known]

@@ -37,7 +37,7 @@ def read_turn(workspace: Workspace, interaction_id: str) -> CandidateTurn:
 def put_in_queue(workspace: Workspace, interaction_id: str, *, by: str) -> bool:
     """Put an interaction in the queue with its session around it; return whether it was not there before."""
     store = ReviewStore(workspace.review_path, workspace.settings().review)
-    if any(store.candidates([candidate_id(interaction_id)])):
+    if store.known_ids([candidate_id(interaction_id)]):
         return False
     return store.add_candidates([_candidate(workspace, interaction_id, by=by)]) > 0
 
