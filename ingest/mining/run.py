@@ -31,7 +31,7 @@ from ingest.mining.state import (
     replace_findings,
     write_state,
 )
-from ingest.mining.sums import rank_anew, sum_up, sum_up_anew, sum_up_changes
+from ingest.mining.sums import crowd, rank_anew, sum_up, sum_up_anew, sum_up_changes
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
@@ -195,11 +195,11 @@ def _mine(  # noqa: PLR0913 - as `mine`
         "languages": " ".join(languages),
         "weights": queue.model_dump_json(include={"weights"}),
         "context": str(queue.context_turns),
+        "per_session": str(queue.per_session),
         "corpus": _corpus_state(connection),
         "letters": json.dumps(columns.learned),
     }
     are_all_there = _store_findings(connection, engine, what, before=before, state=state)
-    connection.execute("CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks")
     kept = shortlist(engine, queue).kept
     say(connection, engine, what, is_incremental=bool(before))
     near = "changed_logs" if before else ""
@@ -256,6 +256,8 @@ def _store_findings(
     else:
         forget_findings(connection)
         sum_up_anew(connection, engine, what)
+    is_crowd_known = are_all_there and all(before[name] == state[name] for name in ("weights", "per_session"))
+    crowd(connection, int(state["per_session"]), is_all=not is_crowd_known)
     if before and before["context"] != state["context"]:
         connection.execute("DELETE FROM mined_shown")
     write_state(connection, state)

@@ -13,10 +13,10 @@ from ingest.signals.registry import all_signals
 
 CONTROL = "control"
 
-_CROWDED = """
-SELECT line
+CROWDED = """
+SELECT line, session
 FROM (
-    SELECT line, row_number() OVER (PARTITION BY session ORDER BY raised DESC, lot) AS place
+    SELECT line, session, row_number() OVER (PARTITION BY session ORDER BY raised DESC, lot) AS place
     FROM ranks
     WHERE raised IS NOT NULL AND session IN (
         SELECT session FROM ranks WHERE raised IS NOT NULL GROUP BY session HAVING count(*) > :per_session
@@ -89,12 +89,17 @@ def weights_select(queue: QueueSettings) -> str:
     return f"SELECT * FROM (VALUES {', '.join(rows)}) AS w(signal, weight, place, bit)"  # noqa: S608 - our own names
 
 
+def keep_crowded(engine: SignalEngine, queue: QueueSettings) -> None:
+    """Leave the table `crowded` from `ranks`: what a session has more of than the queue takes."""
+    engine.keep("crowded", CROWDED, {"per_session": queue.per_session})
+
+
 def shortlist(engine: SignalEngine, queue: QueueSettings) -> Shortlist:
     """Leave the table `chosen` from `ranks`: line, priority, sampling_signal and probability, at most `queue.limit`.
 
-    The chance of each is how many of its stratum were chosen among all that were flagged in it.
+    Leaves out what stands in `crowded`. The chance of each is how many of its stratum were chosen among all that were
+    flagged in it.
     """
-    engine.keep("crowded", _CROWDED, {"per_session": queue.per_session})
     floor = f"cast({_floor(engine, queue)!r} AS double)"
     strata = with_quotas([Stratum(*row) for row in engine.rows(_STRATA.format(floor=floor))], queue.limit)
     wanted = sum(stratum.quota for stratum in strata)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from evalsets.errors import BadInputError
 from evalsets.languages import LANGUAGES
 from ingest.mining.log_languages import LARGE, SAMPLED, languages_told_by
-from ingest.mining.shortlist import shortlist, weights_select
+from ingest.mining.shortlist import keep_crowded, shortlist, weights_select
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.engine import Value, bound_values
@@ -135,6 +135,7 @@ def mine_on_spark(
     engine.keep("found", f"SELECT * FROM hits {late if what.late else ''}", what.values)  # noqa: S608 - our own SQL
     engine.keep("weights", weights_select(queue), {})
     engine.keep("ranks", stage_sql("ranks"), {})
+    keep_crowded(engine, queue)
     shortlist(engine, queue)
     _write_best(session, engine, what, target, queue)
     return SparkMining(total, session.sql("SELECT count(*) FROM ranks").first()[0])

@@ -15,6 +15,10 @@ _LEAVING_VISITS = """
 DELETE FROM mined_visits
 WHERE session IN (SELECT hash(source, session_id) FROM interactions WHERE number IN (SELECT line FROM {leaving}))
 """
+_GONE_VISITS = """
+DELETE FROM mined_visits
+WHERE session NOT IN (SELECT hash(source, session_id) FROM interactions WHERE session_id IS NOT NULL)
+"""
 _GONE = """
 CREATE OR REPLACE TEMP TABLE {table}_gone AS
 SELECT *, rowid AS place FROM mined_{table} WHERE line IN (SELECT line FROM logs WHERE is_settled) {kept}
@@ -51,7 +55,7 @@ IS_LATE = f"signal IN ({', '.join(map(repr, LATE_SIGNALS))})"
 SHOWN_TABLES = ("mined_shown", "mined_turns", "mined_passages")
 """The turns around the interactions of the queue, and what these retrieved."""
 FOUND_TABLES = (
-    *("mined_hits", "mined_needs", "mined_controls", "mined_open", "mined_ranks", "mined_said"),
+    *("mined_hits", "mined_needs", "mined_controls", "mined_open", "mined_ranks", "mined_crowded", "mined_said"),
     *SHOWN_TABLES,
 )
 """What is kept of interactions, by their number as `line`."""
@@ -100,6 +104,7 @@ def delete_findings(connection: duckdb.DuckDBPyConnection, leaving: str) -> None
 def forget_findings(connection: duckdb.DuckDBPyConnection) -> None:
     """Drop what was found in interactions that are no longer in the log, and sessions in which these were shown."""
     connection.execute(_SHOWN_WITH_GONE)
+    connection.execute(_GONE_VISITS)
     for table in FOUND_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE line NOT IN (SELECT number FROM interactions)")  # noqa: S608 - our own table names
 

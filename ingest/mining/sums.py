@@ -3,8 +3,10 @@
 import duckdb
 
 from ingest import daily
+from ingest.mining.shortlist import CROWDED
 from ingest.mining.state import IS_LATE
 from ingest.signals.duckdb_engine import DuckDBSignals
+from ingest.signals.engine import with_dollar_places
 from ingest.signals.pipeline import Plan, late_hits
 from ingest.signals.registry import stage_sql
 
@@ -62,6 +64,13 @@ GROUP BY line
 """
 _ALL_RANKS = _RANKS_KNOWN.format(where="true")
 _CHANGED_RANKS = _RANKS_KNOWN.format(where="line IN (SELECT line FROM hits_gone UNION ALL SELECT line FROM hits_new)")
+_RANKED_SESSIONS = """
+CREATE OR REPLACE TEMP TABLE ranked_sessions AS
+SELECT session FROM changed_ranks
+UNION
+SELECT session FROM mined_ranks WHERE line IN (SELECT line FROM changed_ranks)
+"""
+_OF_THEM = "WHERE session IN (SELECT session FROM ranked_sessions)"
 _FOUND = """
 CREATE OR REPLACE TEMP VIEW found AS
 SELECT h.*, r.session, r.lot FROM mined_hits AS h JOIN changed_ranks AS r USING (line)
@@ -113,8 +122,19 @@ def sum_up_changes(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals,
     _refill(connection, "mined_counts", "SELECT * FROM counts WHERE flagged > 0")
     connection.execute(_CHANGED_RANKS)
     connection.execute(_FOUND)
+    connection.execute(_RANKED_SESSIONS)
     connection.execute("DELETE FROM mined_ranks WHERE line IN (SELECT line FROM changed_ranks)")
     _insert_ranks(connection, engine)
+
+
+def crowd(connection: duckdb.DuckDBPyConnection, per_session: int, *, is_all: bool) -> None:
+    """Tell which of `mined_ranks` their session has too many of: of all, or those that `sum_up_changes` ranked anew."""
+    which = "" if is_all else _OF_THEM
+    connection.execute(f"DELETE FROM mined_crowded {which}")  # noqa: S608 - our own SQL
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks {which}")  # noqa: S608 - our own SQL
+    connection.execute(f"INSERT INTO mined_crowded {with_dollar_places(CROWDED)}", {"per_session": per_session})
+    connection.execute("CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks")
+    connection.execute("CREATE OR REPLACE TEMP VIEW crowded AS SELECT line FROM mined_crowded")
 
 
 def _add_late_hits(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals, what: Plan) -> None:

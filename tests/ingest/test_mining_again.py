@@ -1,6 +1,7 @@
 """A run over a little more of the log finds what a full run finds, whatever it left as it was."""
 
 import json
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from ingest.settings import QueueSettings, SignalSettings
 from tests.bench.mining_log import build
 from tests.ingest.conversations import NOW, START, add_turns, closing_turn, store_of, turn
 
-KEPT = ("mined_hits", "mined_needs", "mined_ranks", "mined_counts", "mined_open", "daily_signals")
+KEPT = (
+    *("mined_hits", "mined_needs", "mined_ranks", "mined_crowded", "mined_counts", "mined_open", "mined_visits"),
+    "daily_signals",
+)
 FIRST, ALL = 2_000, 2_200
 SIGNALS = SignalSettings(disabled=("slow", "costly"))
 """What is usual for a model is as of the last full run, so what stands out from it may differ a little afterwards."""
@@ -114,6 +118,16 @@ def test_other_weights_change_the_order_without_the_log_being_read_again(large_s
     assert again.is_incremental
     assert again.candidates[0].sampling_signal != "rephrased"
     assert found(again) == found(mine(large_store, SIGNALS, queue=heavy, full=True))
+
+
+def test_more_of_a_session_is_taken_when_more_is_asked_for(large_store: LogStore) -> None:
+    for most in (1, 3):
+        queue = QueueSettings(per_session=most)
+        again = mine(large_store, SIGNALS, queue=queue)
+        sessions = Counter(each.session_id for each in again.candidates if each.sampling_signal != "control")
+        assert again.is_incremental
+        assert max(sessions.values()) == most
+        assert found(again) == found(mine(large_store, SIGNALS, queue=queue, full=True))
 
 
 def test_less_of_a_session_is_shown_when_less_is_asked_for(large_store: LogStore) -> None:

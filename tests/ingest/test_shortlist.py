@@ -5,7 +5,7 @@ from collections import Counter
 import duckdb
 import pytest
 
-from ingest.mining.shortlist import Stratum, shortlist, with_quotas
+from ingest.mining.shortlist import Stratum, keep_crowded, shortlist, with_quotas
 from ingest.settings import QueueSettings, SignalSettings
 from ingest.signals.columns import SignalColumns
 from ingest.signals.duckdb_engine import DuckDBSignals
@@ -31,6 +31,7 @@ def chosen(queue: QueueSettings, *, seed: int = 0, turns: int = 1) -> Chosen:
         }
         connection.execute(RANKS, {**asked, "seed": f"{seed}:", "turns": turns})
         engine = DuckDBSignals(connection, SignalColumns(SignalSettings()))
+        keep_crowded(engine, queue)
         kept = shortlist(engine, queue).kept
         rows = engine.rows("SELECT line, priority, sampling_signal, probability FROM chosen")
         assert len(rows) == kept

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.exporting import write_parquet
 from ingest.mining.run import mine
-from ingest.mining.shortlist import shortlist
+from ingest.mining.shortlist import keep_crowded, shortlist
 from ingest.mining.spark_engine import SparkSignals, mine_on_spark, start_spark
 from ingest.mining.spark_import import read_mined
 from ingest.settings import QueueSettings, SignalSettings
@@ -92,6 +92,7 @@ def test_both_engines_draw_the_same_short_list_with_the_same_chances(spark: Any)
             DuckDBSignals(connection, SignalColumns(SignalSettings())),
         ):
             engine.keep("ranks", ranks, {})
+            keep_crowded(engine, queue)
             assert shortlist(engine, queue).kept == 120
             found.append(sorted(engine.rows("SELECT line, priority, sampling_signal, probability FROM chosen")))
     assert found[0] == found[1]
