@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from curation_app.labels import double_label_draw
 from curation_app.review_rows import rows_of
@@ -204,7 +205,7 @@ def write_taken_over(connection: duckdb.DuckDBPyConnection, taken: TakenOver) ->
 
 def candidate_of(body: str, *apart: Any) -> Candidate:
     """Read a candidate back from the values of `STORED_CANDIDATE`."""
-    return Candidate.model_validate({**json.loads(body), **dict(zip(_APART, apart, strict=True))})
+    return Candidate.model_validate({**_of_json(body), **dict(zip(_APART, apart, strict=True))})
 
 
 def _row(candidate: Candidate, source: Source) -> dict[str, Any]:
@@ -235,9 +236,24 @@ def _group(queued: "Queued") -> tuple[Any, ...]:
 
 
 def _session(candidate: Candidate) -> Session:
-    """Write JSON in ASCII, so that a lone surrogate in a log survives and breaks nothing."""
-    body = json.dumps(candidate.model_dump(exclude={*_APART}), default=_iso)
-    return Session(candidate.candidate_id, body, hashlib.sha256(body.encode()).hexdigest())
+    body = _as_json(candidate.model_dump(exclude={*_APART}))
+    return Session(candidate.candidate_id, body.decode(), hashlib.sha256(body).hexdigest())
+
+
+def _as_json(fields: dict[str, Any]) -> bytes:
+    """Write JSON: in ASCII where a log holds a lone surrogate, which so survives and breaks nothing."""
+    try:
+        return to_json(fields, inf_nan_mode="constants")
+    except PydanticSerializationError:
+        return json.dumps(fields, default=_iso).encode()
+
+
+def _of_json(body: str) -> dict[str, Any]:
+    try:
+        fields = from_json(body)
+    except ValueError:  # a lone surrogate
+        fields = json.loads(body)
+    return dict(fields)
 
 
 def _iso(value: Any) -> str:
