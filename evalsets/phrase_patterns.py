@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 
-def any_of(fragments: Sequence[str]) -> re.Pattern[str]:
-    """Find any of the fragments; those that begin a word are tried only where one does.
+def any_of(fragments: Sequence[str]) -> str:
+    """Return an expression that finds any of the fragments; those that begin a word are tried only where one does.
 
     Of two fragments that match at one place, the one whose beginning was named first is taken.
     """
@@ -14,7 +14,7 @@ def any_of(fragments: Sequence[str]) -> re.Pattern[str]:
         for each in _alternatives(fragment):
             start = next(start for start in groups if each.startswith(start))
             groups[start].append(each.removeprefix(start))
-    return re.compile("|".join(f"{start}(?:{_joined(group)})" for start, group in groups.items() if group))
+    return "|".join(f"{start}(?:{_joined(group)})" for start, group in groups.items() if group)
 
 
 _WORD = r"\b"

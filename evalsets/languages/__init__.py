@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -17,22 +17,53 @@ LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 
 @dataclass(frozen=True)
 class LanguageTable:
-    """The tables of one language, patterns compiled; every pattern is meant for folded text."""
+    """The tables of one language; every pattern is meant for folded text, and compiled when it is first asked for."""
 
     code: str
     stopwords: frozenset[str]
     negations: frozenset[str]
-    abstention: re.Pattern[str]
-    policy: re.Pattern[str]
-    politeness: re.Pattern[str]
-    goes_on: re.Pattern[str]
-    concedes: re.Pattern[str]
-    """Opens a sentence whose main clause comes after a comma: while, although."""
-    redirect: re.Pattern[str]
-    describes: re.Pattern[str]
-    """Says what the sources are about instead."""
+    expressions: Mapping[str, str]
+    """The patterns by name, as they are written."""
     cues: tuple[str, ...]
     hint: "DecliningHint"
+
+    @cached_property
+    def abstention(self) -> re.Pattern[str]:
+        """Finds how an assistant says that it found nothing."""
+        return self._compiled("abstention")
+
+    @cached_property
+    def policy(self) -> re.Pattern[str]:
+        """Finds how it says that it must not answer."""
+        return self._compiled("policy")
+
+    @cached_property
+    def politeness(self) -> re.Pattern[str]:
+        """Finds what says nothing: a greeting, an apology."""
+        return self._compiled("politeness")
+
+    @cached_property
+    def goes_on(self) -> re.Pattern[str]:
+        """Finds what turns to an answer: but, however."""
+        return self._compiled("goes_on")
+
+    @cached_property
+    def concedes(self) -> re.Pattern[str]:
+        """Finds what opens a sentence whose main clause comes after a comma: while, although."""
+        return self._compiled("concedes")
+
+    @cached_property
+    def redirect(self) -> re.Pattern[str]:
+        """Finds where else the user is sent."""
+        return self._compiled("redirect")
+
+    @cached_property
+    def describes(self) -> re.Pattern[str]:
+        """Finds what says what the sources are about instead."""
+        return self._compiled("describes")
+
+    def _compiled(self, name: str) -> re.Pattern[str]:
+        return re.compile(self.expressions[name])
 
 
 class DecliningHint(NamedTuple):
@@ -52,14 +83,13 @@ def language_table(code: str) -> LanguageTable:
     raw = _raw_table(code)
     refusal = raw["refusal"]
     words = refusal.get("words", {})
-    patterns = {name: any_of([_spelled_out(each, words) for each in refusal[name]]) for name in _PATTERNS}
     return LanguageTable(
         code,
         stopwords=stopwords_of(code),
         negations=frozenset(raw["negations"].split()),
+        expressions={name: any_of([_spelled_out(each, words) for each in refusal[name]]) for name in PATTERNS},
         cues=tuple(refusal["cues"]),
         hint=DecliningHint(**refusal["hint"]),
-        **patterns,
     )
 
 
@@ -99,7 +129,8 @@ GUESSED_FROM = 80
 """Words that are looked at; fewer than a byte counts."""
 
 
-_PATTERNS = ("abstention", "policy", "politeness", "goes_on", "concedes", "redirect", "describes")
+PATTERNS = ("abstention", "policy", "politeness", "goes_on", "concedes", "redirect", "describes")
+"""What a table finds in a sentence."""
 _WORDS = re.compile(r"<([a-z]+)>")
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from functools import reduce
+from functools import cache, reduce
 from itertools import groupby
 from operator import or_
 from typing import NamedTuple
@@ -156,6 +156,7 @@ _LATIN = Alphabet(
 _REPEAT = re.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\})(\??)")
 _OFTEN = {"?": (0, 1), "*": (0, MANY), "+": (1, MANY)}
 _NO_LETTERS = "^$()[]{}?*+|.\\"
+_PLAIN = re.compile(r"(?:[^^$()\[\]{}?*+|.\\](?![?*+{]))+")
 
 
 class _Reader:
@@ -163,6 +164,7 @@ class _Reader:
 
     def __init__(self, expression: str, alphabet: Alphabet) -> None:
         self._expression, self._alphabet, self.place = expression, alphabet, 0
+        self._letter = cache(lambda letter: Letter(alphabet.letter(letter)))
 
     def choice(self) -> Part:
         """Read up to the end of the group."""
@@ -174,12 +176,20 @@ class _Reader:
     def _turn(self) -> Part:
         parts: list[Part] = []
         while self.place < len(self._expression) and self._expression[self.place] not in "|)":
-            parts.append(self._repeated(self._part()))
+            parts += self._plain_letters() or [self._repeated(self._part())]
         return parts[0] if len(parts) == 1 else Turn(tuple(parts))
+
+    def _plain_letters(self) -> list[Letter]:
+        """Read letters that stand for themselves, and once each."""
+        found = _PLAIN.match(self._expression, self.place)
+        if not found:
+            return []
+        self.place = found.end()
+        return [self._letter(letter) for letter in found.group()]
 
     def _part(self) -> Part:
         if self._expression[self.place] not in _NO_LETTERS:
-            return Letter(self._alphabet.letter(self._next()))
+            return self._letter(self._next())
         for edge in Edge:
             if self._takes(edge.value):
                 return edge

@@ -130,7 +130,7 @@ class ProgramMaker:
             case Letter(letters):
                 return self._letter(letters, then)
             case Turn(parts):
-                return reduce(lambda after, each: self._made(each, after), reversed(parts), then)
+                return self._turn(parts, then)
             case Choice(ways):
                 return self._choice([self._made(way, then) for way in _sharing_heads(ways)])
             case Repeat(Letter(letters), least, most, lazy) if most > 1:
@@ -154,15 +154,32 @@ class ProgramMaker:
                 does = Step.AHEAD if wanted else Step.NOT_AHEAD
                 return self._step(does, ahead, then=then, other=self._made(inner, 0))
 
+    def _turn(self, parts: Sequence[Part], then: int) -> int:
+        """Return the step for one part after the other: letters that follow each other are taken at once."""
+        text: list[str] = []
+        for part in reversed(parts):
+            if isinstance(part, Letter) and part.letters.bit_count() == 1:
+                text.append(chr(part.letters.bit_length() - 1))
+            else:
+                then = self._made(part, self._after("".join(reversed(text)), then))
+                text.clear()
+        return self._after("".join(reversed(text)), then)
+
+    def _after(self, text: str, then: int) -> int:
+        """Return the step that takes a text, which may be empty, with what a text after it takes."""
+        if not text:
+            return then
+        more, then = self._texts.get(then, ("", then))
+        return self._text(text + more, then)
+
     def _letter(self, letters: int, then: int) -> int:
         if letters.bit_count() == 1:
-            text, then = self._texts.get(then, ("", then))
-            return self._text(chr(letters.bit_length() - 1) + text, then)
+            return self._after(chr(letters.bit_length() - 1), then)
         ahead = _Ahead(letters, self._aheads[then].first)
         return self._step(Step.ANY, ahead, given=self._set(letters), then=then)
 
     def _text(self, text: str, then: int) -> int:
-        """Return a step that takes letters one after the other; of those made for its endings few are ever followed."""
+        """Return a step that takes letters one after the other."""
         place = self._places.setdefault(text, len(self._pool))
         if place == len(self._pool):
             self._pool += text

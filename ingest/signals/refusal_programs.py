@@ -12,8 +12,6 @@ from ingest.compiled.declining import RefusalReader
 from ingest.signals.phrase_parts import LETTERS, any_text, one_of, parsed
 from ingest.signals.phrase_programs import ProgramMaker
 
-_PATTERNS = ("policy", "abstention", "politeness", "goes_on", "concedes", "redirect", "describes")
-
 
 def refusal_reader(languages: Sequence[str]) -> RefusalReader:
     """Make the reader of refusals in `languages`, asked in this order."""
@@ -26,7 +24,7 @@ def refusal_reader(languages: Sequence[str]) -> RefusalReader:
 def _added(maker: ProgramMaker, code: str) -> Mapping[str, int]:
     """Add what a language asks of a sentence; return the programs by name."""
     table = language_table(code)
-    programs = {name: maker.add(parsed(getattr(table, name).pattern)) for name in _PATTERNS}
+    programs = {name: maker.add(parsed(expression)) for name, expression in table.expressions.items()}
     return {**programs, "cues": maker.add(any_text(table.cues)), "stopwords": maker.add(one_of(table.stopwords))}
 
 

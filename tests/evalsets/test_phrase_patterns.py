@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from evalsets.phrase_patterns import any_of
@@ -30,14 +32,14 @@ FRAGMENTS = (
     ],
 )
 def test_each_fragment_is_found_where_it_begins_a_text_a_word_or_anywhere(text: str, found: str | None) -> None:
-    match = any_of(FRAGMENTS).search(text)
+    match = re.search(any_of(FRAGMENTS), text)
     assert (match.group() if match else None) == found
 
 
 def test_marks_inside_sets_of_letters_and_escaped_ones_part_nothing() -> None:
-    pattern = any_of([r"\b[|(]?a[)|]b", r"\bc\|d", r"\bc\(e"])
+    pattern = re.compile(any_of([r"\b[|(]?a[)|]b", r"\bc\|d", r"\bc\(e"]))
     assert [pattern.fullmatch(text) is not None for text in ("a|b", "c|d", "c(e", "d", "b")] == [True] * 3 + [False] * 2
 
 
 def test_fragments_that_begin_alike_share_their_beginning() -> None:
-    assert any_of([r"\b(?:i|we) say", r"\bit", r"\b(?:i|we) tell"]).pattern.count("(?:i|we)") == 1
+    assert any_of([r"\b(?:i|we) say", r"\bit", r"\b(?:i|we) tell"]).count("(?:i|we)") == 1
