@@ -197,7 +197,7 @@ def _mine(  # noqa: PLR0913 - as `mine`
         "context": str(queue.context_turns),
         "per_session": str(queue.per_session),
         "corpus": _corpus_state(connection),
-        "letters": json.dumps(columns.learned),
+        "learned": json.dumps(columns.learned),
     }
     are_all_there = _store_findings(connection, engine, what, before=before, state=state)
     kept = shortlist(engine, queue).kept
@@ -225,9 +225,9 @@ def _mine(  # noqa: PLR0913 - as `mine`
 
 
 def _columns(signals: SignalSettings, languages: Sequence[str], before: Mapping[str, str], total: int) -> SignalColumns:
-    """Return the functions of a run: with the letters that the one before it learned, or a large log is to tell."""
+    """Return the functions of a run: with what the one before it learned, or a large log is to tell."""
     if before:
-        return SignalColumns(signals, languages, learned=json.loads(before["letters"]))
+        return SignalColumns(signals, languages, learned=json.loads(before["learned"]))
     return SignalColumns(signals, languages, looks_from=1 if total >= LEARN_FROM else WORTH_IT)
 
 

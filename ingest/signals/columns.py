@@ -28,14 +28,14 @@ class SignalColumns:
         languages: Sequence[str] = LANGUAGES,
         *,
         looks_from: int = WORTH_IT,
-        learned: Sequence[str] = ("", ""),
+        learned: Sequence[str] = ("", "", ""),
     ) -> None:
         """Take the sentence model and the strictness from `settings`; refusals are looked for in `languages`.
 
         Texts are looked at quickly once there were `looks_from` of them, or at once with what was `learned` before.
         """
-        cues, declines = learned
-        self._declines = DeclineColumns(languages, worth_from=min(looks_from, DECLINES_WORTH_IT))
+        cues, declines, programs = learned
+        self._declines = DeclineColumns(languages, worth_from=min(looks_from, DECLINES_WORTH_IT), learned=programs)
         self._embeddings = settings.embeddings
         self._strictness = settings.rephrase_strictness
         self._cue_look = QuickLook([expression(ANY_CUE)], worth_from=looks_from, learned=cues)
@@ -43,9 +43,9 @@ class SignalColumns:
         self._decline_look = QuickLook(hints, longest=LOOKED_AT, worth_from=looks_from, learned=declines)
 
     @property
-    def learned(self) -> tuple[str, str]:
-        """What the quick looks learned of the texts, for those over more of the same log."""
-        return self._cue_look.learned, self._decline_look.learned
+    def learned(self) -> tuple[str, str, str]:
+        """What the quick looks learned of the texts, and programs that were made, for those over more of the log."""
+        return self._cue_look.learned, self._decline_look.learned, self._declines.learned
 
     def rephrase(self, earlier: pa.Array, later: pa.Array) -> pa.Array:
         """Return a struct of kind and score for each pair of questions, both null where it is no rephrase."""

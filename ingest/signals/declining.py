@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 try:
     from ingest.compiled.declining import Memory
-    from ingest.signals.refusal_programs import refusal_reader
+    from ingest.signals.refusal_programs import packed, refusal_programs, unpacked
 except ImportError:  # nothing was compiled where this is installed
     IS_COMPILED = False
 else:
     IS_COMPILED = True
 
-WORTH_IT = 10_000
+WORTH_IT = 5_000
 """Answers from which on it saves more to read them in a compiled loop than its programs take to make."""
 _MAKING = Lock()
 """Held by the one thread that makes the programs, for which others wait; of the module, as columns go to processes."""
@@ -35,13 +35,23 @@ _UNREAD = len(_KINDS)
 class DeclineColumns:
     """Tells how answers decline: as `read_refusal` does, which reads what the compiled loop does not."""
 
-    def __init__(self, languages: Sequence[str] = LANGUAGES, *, worth_from: int = WORTH_IT) -> None:
-        """Look for refusals in `languages`, in the compiled loop once there were `worth_from` answers."""
+    def __init__(self, languages: Sequence[str] = LANGUAGES, *, worth_from: int = WORTH_IT, learned: str = "") -> None:
+        """Look for refusals in `languages`, in the compiled loop once there were `worth_from` answers.
+
+        With the programs that another of the same languages had `learned` it reads all in the loop.
+        """
         self._languages = tuple(languages)
         self._worth_from = worth_from
         self._seen = 0
-        self._reader: RefusalReader | None = None
+        made = unpacked(learned, languages) if IS_COMPILED and learned else None
+        self._learned = learned if made else ""
+        self._reader: RefusalReader | None = made.reader() if made else None
         self._memories: list[Memory] = []
+
+    @property
+    def learned(self) -> str:
+        """The programs of the loop, for another of the same languages; empty where none were made."""
+        return self._learned
 
     def kinds(self, answers: pa.StringArray) -> pa.StringArray:
         """Return `abstention`, `policy`, `partial` or null for each answer; null for a missing one."""
@@ -67,8 +77,13 @@ class DeclineColumns:
         self._seen += answers
         if self._reader is None and IS_COMPILED and self._seen >= self._worth_from:
             with _MAKING:
-                self._reader = self._reader or refusal_reader(self._languages)
+                self._reader = self._reader or self._made_reader()
         return self._reader
+
+    def _made_reader(self) -> "RefusalReader":
+        made = refusal_programs(self._languages)
+        self._learned = packed(made, self._languages)
+        return made.reader()
 
 
 _SHORT = 300

@@ -1,7 +1,5 @@
 """Which texts of a column expressions may match, told by the letters that a match needs."""
 
-import base64
-import zlib
 from collections.abc import Sequence
 from functools import reduce
 from hashlib import sha256
@@ -12,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ingest.signals.arrow_arrays import text_buffers
+from ingest.signals.kept_texts import bytes_of_kept, kept_text
 from ingest.signals.needed_letters import letter_classes, needed_groups
 
 try:
@@ -55,7 +54,7 @@ class QuickLook:
     @property
     def learned(self) -> str:
         """What is to be given to a later look of the same expressions; empty where nothing was learned."""
-        return "" if self._groups is None else _key(self._expressions) + _packed(self._groups)
+        return "" if self._groups is None else _key(self._expressions) + kept_text(self._groups.tobytes())
 
     def said_of(self, texts: pa.StringArray) -> npt.NDArray[np.uint8]:
         """Return MAY_MATCH and IS_PADDED of each text, both where that is not looked at; a missing text is empty."""
@@ -82,12 +81,7 @@ def _key(expressions: Sequence[str]) -> str:
     return sha256("\0".join([*expressions, letter_classes().tobytes().hex()]).encode()).hexdigest()[:_KEY_LETTERS]
 
 
-def _packed(groups: npt.NDArray[np.uint8]) -> str:
-    return base64.b85encode(zlib.compress(groups.tobytes())).decode()
-
-
 def _unpacked(learned: str, key: str) -> npt.NDArray[np.uint8] | None:
     """Return what was learned by a look of this key, None for any other."""
-    if not learned.startswith(key):
-        return None
-    return np.frombuffer(zlib.decompress(base64.b85decode(learned[_KEY_LETTERS:])), dtype=np.uint8)
+    groups = bytes_of_kept(learned.removeprefix(key)) if learned.startswith(key) else None
+    return None if groups is None else np.frombuffer(groups, dtype=np.uint8)

@@ -1,24 +1,76 @@
 """The refusal detector for a compiled loop: programs made of the language tables, and how letters are folded."""
 
+import io
 import unicodedata
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from evalsets.languages import language_table
+from evalsets.languages import PATTERNS, language_table
 from evalsets.words import ABBREVIATION, fold
 from ingest.compiled.declining import RefusalReader
+from ingest.signals.kept_texts import bytes_of_kept, kept_text
 from ingest.signals.phrase_parts import LETTERS, any_text, one_of, parsed
-from ingest.signals.phrase_programs import ProgramMaker
+from ingest.signals.phrase_programs import ProgramMaker, Programs
 
 
-def refusal_reader(languages: Sequence[str]) -> RefusalReader:
-    """Make the reader of refusals in `languages`, asked in this order."""
+class RefusalPrograms(NamedTuple):
+    """All that a reader of refusals is made of."""
+
+    programs: Programs
+    abbreviation: int
+    """The program that finds a word that a full stop does not end a sentence after."""
+    tables: Sequence[Mapping[str, int]]
+    """For each language its programs by name."""
+
+    def reader(self) -> RefusalReader:
+        """Return the reader."""
+        return RefusalReader(self.programs, _folded_letters(), self.abbreviation, self.tables)
+
+
+def refusal_programs(languages: Sequence[str]) -> RefusalPrograms:
+    """Make what finds refusals in `languages`, asked in this order."""
     maker = ProgramMaker()
     tables = [_added(maker, code) for code in languages]
     abbreviation = maker.add(parsed(ABBREVIATION.pattern.lower()))
-    return RefusalReader(maker.programs(), _folded_letters(), abbreviation, tables)
+    return RefusalPrograms(maker.programs(), abbreviation, tables)
+
+
+_VERSION = 1
+"""Raised when the same tables make other programs, so that none is read that was packed before."""
+
+
+def packed(made: RefusalPrograms, languages: Sequence[str]) -> str:
+    """Return programs as a text, which `unpacked` reads where the tables of the languages are still the same."""
+    numbers = [made.abbreviation, *(table[name] for table in made.tables for name in _NAMES)]
+    file = io.BytesIO()
+    np.savez(file, numbers=np.array(numbers, dtype=np.int32), **made.programs._asdict())
+    return _key(languages) + kept_text(file.getvalue())
+
+
+def unpacked(text: str, languages: Sequence[str]) -> RefusalPrograms | None:
+    """Return what was packed; None where it was packed of other tables, or is not whole."""
+    key = _key(languages)
+    content = bytes_of_kept(text.removeprefix(key)) if text.startswith(key) else None
+    if content is None:
+        return None
+    arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
+    abbreviation, *numbers = arrays.pop("numbers").tolist()
+    tables = [dict(zip(_NAMES, numbers[at:], strict=False)) for at in range(0, len(numbers), len(_NAMES))]
+    return RefusalPrograms(Programs(**arrays), abbreviation, tables)
+
+
+def _key(languages: Sequence[str]) -> str:
+    """Return what tells the tables that programs are made of from others."""
+    tables = [language_table(code) for code in languages]
+    content = [(*each.expressions.items(), each.cues, sorted(each.stopwords)) for each in tables]
+    return sha256(repr((_VERSION, ABBREVIATION.pattern, content)).encode()).hexdigest()[:16]
+
+
+_NAMES = (*PATTERNS, "cues", "stopwords")
 
 
 def _added(maker: ProgramMaker, code: str) -> Mapping[str, int]:

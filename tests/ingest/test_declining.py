@@ -278,6 +278,25 @@ def test_more_answers_than_are_remembered_get_their_own_kinds_whenever_they_come
 
 
 @needs_loop
+def test_programs_that_were_kept_read_few_answers_as_they_would_be_read_one_by_one() -> None:
+    made = in_a_loop(LANGUAGES)
+    kinds(["a"])
+    again = DeclineColumns(LANGUAGES, learned=made.learned)
+    assert again.learned == made.learned != ""
+    assert again._reader is not None
+    assert again.kinds(pa.array(PHRASES, pa.string())).to_pylist() == read_one_by_one(PHRASES)
+
+
+@needs_loop
+def test_programs_of_other_languages_or_that_are_not_whole_are_not_read() -> None:
+    kinds(["a"])
+    kept = in_a_loop(LANGUAGES).learned
+    for other in (kept[:-8], kept[:400] + "0000" + kept[404:], "0" + kept[1:], "of an older version"):
+        assert DeclineColumns(LANGUAGES, learned=other).learned == ""
+    assert DeclineColumns(("en",), learned=kept).learned == ""
+
+
+@needs_loop
 def test_places_beyond_a_column_are_refused() -> None:
     reader = loop_reader()
     letters, numbers = np.zeros(4, dtype=np.uint8), np.zeros(1, dtype=np.uint8)
