@@ -18,13 +18,14 @@ UNION ALL
 SELECT {_NUMBERED} FROM interactions
 WHERE number IN (SELECT line FROM mined_open) AND ingest_id <= $after_ingest
 """  # noqa: S608 - our own SQL
-# Of what is kept but a hint at who may be one: too many visits, whenever.
+_FIRST_DAY = "SELECT coalesce(epoch_us(min(asked_at) - INTERVAL 1 DAY), 0) FROM new_rows"
+# Of what is kept but a hint at who may be one: too many visits since the day of the first of these rows.
 _MAY_BE_BOTS = """
 CREATE OR REPLACE TEMP TABLE may_be_bots AS
 SELECT visitor
 FROM (
     SELECT visitor, count(*) AS visits FROM mined_visits
-    WHERE visitor IN (SELECT visitor FROM new_rows) GROUP BY visitor
+    WHERE visitor IN (SELECT visitor FROM new_rows) AND last_us >= $earliest GROUP BY visitor
     UNION ALL
     SELECT visitor, count(DISTINCT session) FROM new_rows WHERE visitor IS NOT NULL GROUP BY visitor
 )
@@ -65,23 +66,27 @@ SELECT DISTINCT session, 0 AS ring FROM new_rows WHERE session IS NOT NULL
 """
 _SEEN = """
 CREATE OR REPLACE TEMP TABLE seen AS
-SELECT m.*, m.rowid AS place FROM mined_visits AS m
+SELECT m.visitor, m.first_us, m.last_us FROM mined_visits AS m
 SEMI JOIN (SELECT session FROM touched_sessions WHERE ring = {ring}) AS t ON t.session = m.session
 """
-# Whom a user's session may follow or be followed by: their others within the window of it. A user's sessions that begin
-# on one day are taken together, so that one with very many costs no more than their number for each day.
+# A user's sessions that begin on one day are taken together, so that those of a user with very many are compared no more
+# than once for each day.
+_SPANS = """
+CREATE OR REPLACE TEMP TABLE spans AS
+SELECT visitor, min(first_us) - $window_us AS first_us, max(last_us) + $window_us AS last_us
+FROM ({visits}) AS asked
+WHERE visitor IS NOT NULL AND first_us IS NOT NULL
+GROUP BY visitor, first_us // 86400000000
+"""
+_EARLIEST = "SELECT coalesce(min(first_us), 0) FROM spans"
+# Whom a user's session may follow or be followed by: their others within the window of it.
 _NEXT_RING = """
 INSERT INTO touched_sessions
-WITH spans AS (
-    SELECT visitor, min(first_us) - $window_us AS first_us, max(last_us) + $window_us AS last_us
-    FROM ({visits}) AS asked
-    WHERE visitor IS NOT NULL AND first_us IS NOT NULL
-    GROUP BY visitor, first_us // 86400000000
-)
-SELECT DISTINCT m.session, {ring}
+SELECT DISTINCT m.session, $ring
 FROM mined_visits AS m
 JOIN spans AS s ON s.visitor = m.visitor AND m.first_us <= s.last_us AND m.last_us >= s.first_us
 ANTI JOIN touched_sessions AS t ON t.session = m.session
+WHERE m.last_us >= $earliest
 """
 # Where they were, and where they are now: both may have stood between others.
 _CHANGED_VISITS = """
@@ -156,8 +161,10 @@ def choose_changed_logs(
     Leaves `bots`, which are told by all that their users asked on the days of these rows, and `horizons`.
     """
     connection.execute(_NEW_ROWS, {"after_ingest": after_ingest})
-    connection.execute(_MAY_BE_BOTS, {"giant_session_turns": values["giant_session_turns"]})
-    connection.execute(_BOTS, {"giant_session_turns": values["giant_session_turns"]})
+    most = {"giant_session_turns": values["giant_session_turns"]}
+    (earliest,) = connection.execute(_FIRST_DAY).fetchall()[0]
+    connection.execute(_MAY_BE_BOTS, {**most, "earliest": earliest})
+    connection.execute(_BOTS, most)
     if connection.execute("SELECT count(*) FROM bots").fetchall()[0][0]:
         connection.execute(_ROWS_OF_BOTS)
     _choose_around(connection, "changed_logs", values)
@@ -178,7 +185,9 @@ def _choose_around(connection: duckdb.DuckDBPyConnection, table: str, values: Ma
     connection.execute(_TOUCHED)
     for ring, visits in ((1, _CHANGED_VISITS), (2, _SEEN_VISITS)):
         connection.execute(_SEEN.format(ring=ring - 1))
-        connection.execute(_NEXT_RING.format(visits=visits, ring=ring), window)
+        connection.execute(_SPANS.format(visits=visits), window)
+        (earliest,) = connection.execute(_EARLIEST).fetchall()[0]
+        connection.execute(_NEXT_RING, {"ring": ring, "earliest": earliest})
     (beginning,) = connection.execute(_BEGINNING).fetchall()[0]
     connection.execute(_PLACES, {"beginning": beginning})
     connection.execute(_ROWS)
