@@ -69,8 +69,8 @@ CREATE OR REPLACE TEMP TABLE seen AS
 SELECT m.visitor, m.first_us, m.last_us FROM mined_visits AS m
 SEMI JOIN (SELECT session FROM touched_sessions WHERE ring = {ring}) AS t ON t.session = m.session
 """
-# A user's sessions that begin on one day are taken together, so that those of a user with very many are compared no more
-# than once for each day.
+# A user's sessions that begin on one day are taken together: those of one with very many are compared no more than once
+# for each day.
 _SPANS = """
 CREATE OR REPLACE TEMP TABLE spans AS
 SELECT visitor, min(first_us) - $window_us AS first_us, max(last_us) + $window_us AS last_us
