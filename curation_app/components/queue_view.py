@@ -30,6 +30,8 @@ _CHOICES = {
     "batch": "Batch",
 }
 
+_TELLS_FROM = {"batch": 1}
+"""Values from which on a filter tells candidates apart, where that is not two: most are in no batch."""
 _KEYS = {"reviewer": "by"}
 """Names in the URL where the filter's own name is taken: the session keeps who is reviewing under `reviewer`."""
 
@@ -78,7 +80,7 @@ def _filters(desk: Desk) -> QueueFilter:
         states = [state.value for state in CandidateState]
         values["state"] = _choice("state", "State", [(state, 0) for state in states])
         for name, label in _CHOICES.items():
-            if len(facets.get(name, [])) > 1:
+            if len(facets.get(name, [])) >= _TELLS_FROM.get(name, 2):
                 values[name] = _choice(name, label, facets[name])
         values["since"] = st.date_input("From", None, key="since", bind="query-params", width=124)
         values["until"] = st.date_input("To", None, key="until", bind="query-params", width=124)

@@ -124,6 +124,15 @@ def test_sub_codes_are_merged_on_their_page(desk: Desk, make_candidate: MakeCand
     assert desk.store.accepted_items()[0].item.sub_code == "too careful"
 
 
+def test_the_queue_can_be_narrowed_to_the_one_batch_that_was_drawn(desk: Desk, make_candidate: MakeCandidate) -> None:
+    desk.store.add_candidates([make_candidate(number) for number in (1, 2, 3)])
+    desk.store.mark_batch(["c00002"], "1-seed-0")
+    app = opened("queue")
+    app.selectbox(key="batch").set_value("1-seed-0").run()
+    assert "**1** candidates" in app.markdown[1].value
+    assert not app.exception
+
+
 def test_a_case_written_by_hand_waits_in_the_queue_and_a_refused_one_stays_in_the_form(desk: Desk) -> None:
     app = opened("cases")
     button(app, "Add the case").click().run()
