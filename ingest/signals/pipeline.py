@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from evalsets.languages import LANGUAGES
 from ingest.settings import QueueSettings, SignalSettings
-from ingest.signals.cues import ANY_CUE, COMPLAINT, CORRECTION, DOUBT, HAND_OFF, expression
+from ingest.signals.cues import COMPLAINT, CORRECTION, DOUBT, HAND_OFF, expression
 from ingest.signals.decline_hints import decline_hints
 from ingest.signals.engine import SignalEngine, Value
 from ingest.signals.registry import LATE_SIGNALS, STAGES, Signal, enabled_signals, stage_sql
@@ -130,7 +130,6 @@ def _values(
         "costly_factor": signals.costly_factor,
         "complaint": expression(COMPLAINT),
         "corrected": expression((*CORRECTION, *DOUBT)),
-        "any_cue": expression(ANY_CUE),
         "hand_off": expression(HAND_OFF),
         **hints,
         "seed": f"{queue.seed}:",

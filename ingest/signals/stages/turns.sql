@@ -19,8 +19,7 @@ placed AS (
         unix_micros(l.asked_at) AS asked_us,
         -- Hardly any row needs what the bits of the first look tell of.
         CASE WHEN (l.look & 2) <> 0 THEN trim(l.question) ELSE l.question END AS question,
-        CASE WHEN (l.look & 1) <> 0 THEN coalesce(regexp_like(trim(l.question), :any_cue), false)
-            ELSE false END AS has_cue,
+        (l.look & 1) <> 0 AS may_have_cue,
         l.feedback,
         CASE WHEN (l.look & 8) <> 0 THEN coalesce(trim(first_letters(l.answer, 50)), '') = '' ELSE false END
             AS is_empty_answer,
@@ -78,20 +77,20 @@ neighboured AS (
         lead(question) OVER along AS next_question,
         lead(asked_us) OVER along AS next_us,
         lead(feedback) OVER along AS next_feedback,
-        coalesce(lead(has_cue) OVER along, false) AS next_has_cue,
-        has_cue AND lag(line) OVER along IS NULL AS opens_with_cue
+        coalesce(lead(may_have_cue) OVER along, false) AS next_may_have_cue,
+        may_have_cue AND lag(line) OVER along IS NULL AS may_open_with_cue
     FROM read
     WINDOW along AS (PARTITION BY session ORDER BY coalesce(asked_us, 0), length(interaction_id), interaction_id)
 ),
 cued AS (
     SELECT
         *,
-        CASE WHEN next_has_cue AND is_pair
+        CASE WHEN next_may_have_cue AND is_pair
             THEN lower(question) <> lower(next_question) AND regexp_like(lower(next_question), :corrected)
             ELSE false END AS is_corrected,
-        CASE WHEN next_has_cue THEN regexp_like(lower(next_question), :complaint) ELSE false END AS next_complains,
-        CASE WHEN next_has_cue THEN regexp_like(lower(next_question), :hand_off) ELSE false END AS next_wants_person,
-        CASE WHEN opens_with_cue THEN regexp_like(lower(question), :hand_off) ELSE false END AS wants_person
+        CASE WHEN next_may_have_cue THEN regexp_like(lower(next_question), :complaint) ELSE false END AS next_complains,
+        CASE WHEN next_may_have_cue THEN regexp_like(lower(next_question), :hand_off) ELSE false END AS next_wants_person,
+        CASE WHEN may_open_with_cue THEN regexp_like(lower(question), :hand_off) ELSE false END AS wants_person
     FROM (
         SELECT
             *,
