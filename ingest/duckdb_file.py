@@ -18,7 +18,8 @@ from ingest.warm_files import ask_for, let_go, stay_warm
 DEFAULT_WAIT_S = 10.0
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
 _FULL = re.compile("No space left on device|Disk quota exceeded|not enough space on the disk")
-_migrated: set[tuple[str, int]] = set()
+_migrated: dict[tuple[str, int], tuple[int, str]] = {}
+"""How many steps of the schema each file has that this process opened, and the newest."""
 _migrating = threading.Lock()
 _opening = threading.Lock()
 
@@ -117,16 +118,26 @@ def _looked_through(path: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:
 def _migrate_once(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Traversable, *, is_new: bool) -> None:
     key = _identity(path)
     with _migrating:
-        if is_new or key not in _migrated:  # a file made anew may get the number of the one that was deleted
-            _apply_pending_migrations(connection, migrations)
-            _migrated.add(key)
+        if is_new or not _is_at(connection, _migrated.get(key)):
+            _migrated[key] = _apply_pending_migrations(connection, migrations)
+
+
+def _is_at(connection: duckdb.DuckDBPyConnection, steps: tuple[int, str] | None) -> bool:
+    """Tell whether a file still has its steps: one made anew, or a backup, may have come in its place."""
+    if steps is None:
+        return False
+    try:
+        return connection.execute("SELECT count(*), max(name) FROM schema_migrations").fetchall() == [steps]
+    except duckdb.CatalogException:
+        return False
 
 
 def _identity(path: Path) -> tuple[str, int]:
     return str(path.resolve()), path.stat().st_ino
 
 
-def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, migrations: Traversable) -> None:
+def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, migrations: Traversable) -> tuple[int, str]:
+    """Bring a file to the newest step; return how many it has, and the name of that one."""
     connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_migrations (name VARCHAR PRIMARY KEY, applied_at TIMESTAMPTZ)"
     )
@@ -146,3 +157,4 @@ def _apply_pending_migrations(connection: duckdb.DuckDBPyConnection, migrations:
         except Exception:
             connection.rollback()
             raise
+    return len(applied | {step.name for step in steps}), steps[-1].name

@@ -50,6 +50,14 @@ def test_an_older_store_gets_numbers_and_is_mined_with_what_was_retrieved(tmp_pa
         assert numbers == [(3,)]
 
 
+def test_an_older_store_that_is_restored_in_the_place_of_one_in_use_is_brought_up_to_date(tmp_path: Path) -> None:
+    backup, store = old_store(tmp_path / "backup.duckdb"), LogStore(tmp_path / "logs.duckdb")
+    with store.unit() as connection:
+        assert connection.execute("SELECT count(*) FROM interactions").fetchall() == [(0,)]
+    store.path.write_bytes(backup.path.read_bytes())
+    assert mine(store, now=NOW).interactions == 3
+
+
 def test_an_older_store_keeps_what_was_retrieved_with_each_passage_once(tmp_path: Path) -> None:
     with old_store(tmp_path / "logs.duckdb").unit() as connection:
         found = connection.execute(
