@@ -128,7 +128,10 @@ def sum_up_changes(connection: duckdb.DuckDBPyConnection, engine: DuckDBSignals,
 
 
 def crowd(connection: duckdb.DuckDBPyConnection, per_session: int, *, is_all: bool) -> None:
-    """Tell which of `mined_ranks` their session has too many of: of all, or those that `sum_up_changes` ranked anew."""
+    """Tell which of `mined_ranks` their session has too many of: of all, or those that `sum_up_changes` ranked anew.
+
+    Leaves `ranks` and `crowded`, from which the queue is chosen.
+    """
     which = "" if is_all else _OF_THEM
     connection.execute(f"DELETE FROM mined_crowded {which}")  # noqa: S608 - our own SQL
     connection.execute(f"CREATE OR REPLACE TEMP VIEW ranks AS SELECT * FROM mined_ranks {which}")  # noqa: S608 - our own SQL

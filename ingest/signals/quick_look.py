@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from hashlib import sha256
 from threading import Lock
 
 import numpy as np
@@ -49,12 +48,17 @@ class QuickLook:
         self._expressions = tuple(expressions)
         self._longest, self._worth_from = longest, worth_from
         self._seen = 0
-        self._groups = _unpacked(learned, _key(expressions))
+        kept = bytes_of_kept(learned, self._made_of())
+        self._groups = None if kept is None else np.frombuffer(kept, dtype=np.uint8)
 
     @property
     def learned(self) -> str:
         """What is to be given to a later look of the same expressions; empty where nothing was learned."""
-        return "" if self._groups is None else _key(self._expressions) + kept_text(self._groups.tobytes())
+        return "" if self._groups is None else kept_text(self._groups.tobytes(), self._made_of())
+
+    def _made_of(self) -> str:
+        """Return the expressions, and how letters are taken together."""
+        return "\0".join([*self._expressions, letter_classes().tobytes().hex()])
 
     def said_of(self, texts: pa.StringArray) -> npt.NDArray[np.uint8]:
         """Return MAY_MATCH and IS_PADDED of each text, both where that is not looked at; a missing text is empty."""
@@ -71,17 +75,3 @@ class QuickLook:
     def _needed(self, usual: pa.StringArray) -> npt.NDArray[np.uint8]:
         letters = [text[: self._longest] for text in usual.slice(0, _USUAL).to_pylist() if text]
         return reduce(np.bitwise_or, [needed_groups(each, letters) for each in self._expressions])
-
-
-_KEY_LETTERS = 16
-
-
-def _key(expressions: Sequence[str]) -> str:
-    """Return what tells the expressions, and how letters are taken together, from others."""
-    return sha256("\0".join([*expressions, letter_classes().tobytes().hex()]).encode()).hexdigest()[:_KEY_LETTERS]
-
-
-def _unpacked(learned: str, key: str) -> npt.NDArray[np.uint8] | None:
-    """Return what was learned by a look of this key, None for any other."""
-    groups = bytes_of_kept(learned.removeprefix(key)) if learned.startswith(key) else None
-    return None if groups is None else np.frombuffer(groups, dtype=np.uint8)

@@ -3,7 +3,6 @@
 import io
 import unicodedata
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -48,13 +47,12 @@ def packed(made: RefusalPrograms, languages: Sequence[str]) -> str:
     numbers = [made.abbreviation, *(table[name] for table in made.tables for name in _NAMES)]
     file = io.BytesIO()
     np.savez(file, numbers=np.array(numbers, dtype=np.int32), **made.programs._asdict())
-    return _key(languages) + kept_text(file.getvalue())
+    return kept_text(file.getvalue(), _tables_of(languages))
 
 
 def unpacked(text: str, languages: Sequence[str]) -> RefusalPrograms | None:
     """Return what was packed; None where it was packed of other tables, or is not whole."""
-    key = _key(languages)
-    content = bytes_of_kept(text.removeprefix(key)) if text.startswith(key) else None
+    content = bytes_of_kept(text, _tables_of(languages))
     if content is None:
         return None
     arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
@@ -63,11 +61,11 @@ def unpacked(text: str, languages: Sequence[str]) -> RefusalPrograms | None:
     return RefusalPrograms(Programs(**arrays), abbreviation, tables)
 
 
-def _key(languages: Sequence[str]) -> str:
-    """Return what tells the tables that programs are made of from others."""
+def _tables_of(languages: Sequence[str]) -> str:
+    """Return all that programs are made of."""
     tables = [language_table(code) for code in languages]
     content = [(*each.expressions.items(), each.cues, sorted(each.stopwords)) for each in tables]
-    return sha256(repr((_VERSION, ABBREVIATION.pattern, content)).encode()).hexdigest()[:16]
+    return repr((_VERSION, ABBREVIATION.pattern, content))
 
 
 _NAMES = (*PATTERNS, "cues", "stopwords")
