@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from evalsets.errors import ErrataError
+from ingest.file_turns import end_turn, holder_of, take_turn
 from ingest.torn_blocks import TornBlock, put_checksum, read_contents, torn_block
 from ingest.warm_files import ask_for, let_go, stay_warm
 
@@ -61,29 +62,46 @@ def unit_of_work(
         raise
     finally:
         connection.close()
+        end_turn(path)
 
 
 def _connect_with_backoff(path: Path, *, wait_s: float, memory_limit: str) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait_s
     delay_s = 0.005
     while True:
-        try:
-            with _opening:
-                return _opened(path, memory_limit)
-        except duckdb.Error as error:
-            holder = _HOLDER.search(str(error))
-            if holder is None:
-                raise ErrataError(
-                    f"cannot open {path}: {error}. Restore it from a backup, or move it away to start afresh."
-                ) from error
-            if time.monotonic() + delay_s > deadline:
-                raise FileBusyError(
-                    f"{path} has been held by process {holder['pid']} ({holder['program']}) for over {wait_s:g} s. "
-                    f"Wait for it to finish or end it, then try again."
-                ) from error
+        opened = _opened_in_turn(path, memory_limit)
+        if not isinstance(opened, str):
+            return opened
+        if time.monotonic() + delay_s > deadline:
+            raise FileBusyError(
+                f"{path} has been held by process {opened} for over {wait_s:g} s. "
+                f"Wait for it to finish or end it, then try again."
+            )
         ask_for(path)
         time.sleep(delay_s * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
         delay_s = min(delay_s * 1.6, 0.25)
+
+
+def _opened_in_turn(path: Path, memory_limit: str) -> duckdb.DuckDBPyConnection | str:
+    """Open the file and keep the turn at it, or say which process has it: one of ours, or any other program."""
+    try:
+        if not take_turn(path):
+            return holder_of(path)
+    except OSError as error:
+        raise ErrataError(f"cannot open {path}: {error}. See that its folder can be written.") from error
+    try:
+        with _opening:
+            return _opened(path, memory_limit)
+    except BaseException as error:
+        end_turn(path)
+        if not isinstance(error, duckdb.Error):
+            raise
+        holder = _HOLDER.search(str(error))
+        if holder is None:
+            raise ErrataError(
+                f"cannot open {path}: {error}. Restore it from a backup, or move it away to start afresh."
+            ) from error
+        return f"{holder['pid']} ({holder['program']})"
 
 
 def _opened(path: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:

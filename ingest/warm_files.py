@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import duckdb
 
+from ingest.file_turns import end_turn, take_turn
+
 IDLE_S = 2.0
 _LOOK_EVERY_S = 0.04
 _MARKER_FRESH_S = 1.0
@@ -66,7 +68,7 @@ def stay_warm(path: Path, *, memory_limit: str) -> None:
         if now < _warmth.closed_until.get(path, 0.0):
             return
         held = _warmth.held.get(path)
-        connection = held.connection if held else duckdb.connect(str(path), config={"memory_limit": memory_limit})
+        connection = held.connection if held else _kept_open(path, memory_limit)
         _warmth.held[path] = _Held(connection, now + IDLE_S)
         if _warmth.janitor is None:
             _warmth.janitor = threading.Thread(target=_watch, daemon=True)
@@ -93,8 +95,18 @@ def _watch() -> None:
                 return
 
 
+def _kept_open(path: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:
+    take_turn(path)
+    try:
+        return duckdb.connect(str(path), config={"memory_limit": memory_limit})
+    except BaseException:
+        end_turn(path)
+        raise
+
+
 def _let_go(path: Path) -> None:
     _warmth.held.pop(path).connection.close()
+    end_turn(path)
 
 
 def _is_wanted(path: Path) -> bool:
