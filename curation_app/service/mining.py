@@ -15,7 +15,8 @@ from ingest.corpus.index import CorpusIndex, keep_current
 from ingest.log_store import LogStore
 from ingest.mining.batches import Drawn, draw_batch
 from ingest.mining.diagnosing import CorpusSearch
-from ingest.mining.run import MiningReport, mine, prepare_candidates, prepared
+from ingest.mining.preparing import prepare_candidates, prepared
+from ingest.mining.run import MiningReport, mine
 from ingest.mining.spark_import import read_mined
 
 if TYPE_CHECKING:

@@ -57,10 +57,10 @@ def _group_of(members: Sequence[str], asked: Mapping[str, Asked]) -> Group:
     return Group(f"g{name[1:]}", len(members), first_at, last_at)
 
 
-def group_alike(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Give candidates whose questions ask the same one group."""
+def groups_of(candidates: Sequence[Candidate]) -> dict[str, Group]:
+    """Return the group of each candidate, by id, whose question another one asks as well."""
     turns = {candidate.candidate_id: candidate.flagged_turn for candidate in candidates}
-    return grouped(candidates, groups_among({key: Asked(turn.question, turn.asked_at) for key, turn in turns.items()}))
+    return groups_among({key: Asked(turn.question, turn.asked_at) for key, turn in turns.items()})
 
 
 def grouped(candidates: Iterable[Candidate], groups: Mapping[str, Group]) -> list[Candidate]:

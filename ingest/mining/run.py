@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -16,8 +16,6 @@ from ingest.log_store import LogStore
 from ingest.mining.candidate_reading import CandidateRows, Queued, candidates_of, fetch_candidates, queued_of
 from ingest.mining.candidates import Candidate
 from ingest.mining.changed_logs import choose_all_logs, choose_changed_logs
-from ingest.mining.diagnosing import CorpusSearch, diagnosed
-from ingest.mining.grouping import Asked, group_alike, grouped, groups_among, recognise_known
 from ingest.mining.log_languages import languages_of
 from ingest.mining.notes import cut_notes, log_notes, sample_notes
 from ingest.mining.said import say
@@ -126,27 +124,6 @@ def mine(  # noqa: PLR0913 - what to read, by which settings, and for whom
             connection.execute("RESET checkpoint_threshold")
             queued = queued_of(rows)
         return report._replace(candidates=candidates.result(), queued=queued)
-
-
-def prepared(
-    report: MiningReport, *, search: CorpusSearch | None = None, known: Mapping[str, str] | None = None
-) -> MiningReport:
-    """Return the report with its candidates diagnosed and compared with the current set, and the queue grouped.
-
-    `search` looks a question up in the corpus; `known` holds the questions of the current set by item id.
-    """
-    groups = groups_among({each.candidate_id: Asked(each.question, each.asked_at) for each in report.queued})
-    candidates = recognise_known(grouped([diagnosed(each, search) for each in report.candidates], groups), known or {})
-    queued = tuple(each._replace(group=groups.get(each.candidate_id)) for each in report.queued)
-    return report._replace(candidates=tuple(candidates), queued=queued)
-
-
-def prepare_candidates(
-    candidates: Iterable[Candidate], *, search: CorpusSearch | None = None, known: Mapping[str, str] | None = None
-) -> list[Candidate]:
-    """Diagnose candidates, group those that ask the same and recognise what the set already has."""
-    suggested = [diagnosed(candidate, search) for candidate in candidates]
-    return recognise_known(group_alike(suggested), known or {})
 
 
 def _mine(  # noqa: PLR0913 - as `mine`

@@ -7,7 +7,8 @@ import pytest
 from ingest.mining.batches import draw_batch
 from ingest.mining.candidates import Candidate, CandidateChunk, CandidateTurn, SignalHit
 from ingest.mining.diagnosing import CorpusSearch, suggest
-from ingest.mining.grouping import group_alike, recognise_known
+from ingest.mining.grouping import recognise_known
+from ingest.mining.preparing import prepare_candidates
 from ingest.settings import QueueSettings
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -103,7 +104,7 @@ def test_a_batch_holds_nobody_twice_and_as_many_as_there_are() -> None:
 
 
 def test_one_of_a_group_is_drawn_and_what_was_decided_or_is_known_is_not() -> None:
-    pool = group_alike(
+    pool = prepare_candidates(
         [candidate(1, "How do I cancel my plan?"), candidate(2, "how do I cancel my plan"), candidate(3)]
     )
     known = candidate(4, known_item_id="plans-1")
@@ -113,7 +114,9 @@ def test_one_of_a_group_is_drawn_and_what_was_decided_or_is_known_is_not() -> No
 
 
 def test_near_duplicates_across_weeks_form_one_group_with_its_dates() -> None:
-    grouped = group_alike([candidate(1, "How do I cancel my plan?"), candidate(30, "How do I cancel my plan please")])
+    grouped = prepare_candidates(
+        [candidate(1, "How do I cancel my plan?"), candidate(30, "How do I cancel my plan please")]
+    )
     assert {each.group_size for each in grouped} == {2}
     assert len({each.group_id for each in grouped}) == 1
     assert grouped[0].group_first_at == START + timedelta(days=1)
