@@ -1,6 +1,5 @@
 """Turn what logs write for a text, number or time into one form, and name the values that do not fit."""
 
-import ast
 import json
 import math
 import re
@@ -13,6 +12,7 @@ from zoneinfo import ZoneInfo
 import orjson
 import pyarrow as pa
 
+from ingest.literals import literal
 from ingest.printed import has_lists_without_commas, may_be_printed, printed
 from ingest.written_times import DateOrder, order_seen, written_time
 
@@ -259,8 +259,8 @@ def _parsed_literal(value: str) -> Any:
         return value
     if not has_lists_without_commas(value):
         try:
-            return ast.literal_eval(value)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return literal(value)
+        except ValueError:
             pass
     try:
         return printed(value)

@@ -1,9 +1,10 @@
 """Reads values as programs print them: Python and numpy reprs, objects with named fields, structs of DuckDB."""
 
-import ast
 import re
 from datetime import datetime
 from typing import Any
+
+from ingest.literals import literal
 
 _DEEPEST = 60
 _BEGINNING = re.compile(r"[\[(]\s*(?:[{'\"\[(\d.\-]|[A-Za-z_][\w.]*\()|\{\s*(?:['\"]|\w+=)")
@@ -137,8 +138,8 @@ class _Reader:
 
 def _unescaped(found: re.Match[str]) -> str:
     try:
-        value = ast.literal_eval(found[0])
-    except (ValueError, SyntaxError):  # a line break inside, as DuckDB leaves it
+        value = literal(found[0])
+    except ValueError:  # a line break inside, as DuckDB leaves it
         value = re.sub(r"\\(['\"\\])", r"\1", found[1][1:-1])
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 

@@ -1,11 +1,11 @@
 """Reads log lines of `key=value` pairs, as logfmt and structlog write them."""
 
-import ast
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from ingest.literals import literal
 from ingest.normalising import parsed_list, without_lone_surrogates
 from ingest.reading.documents import Entry
 from ingest.reading.parsing import parse_line
@@ -57,10 +57,10 @@ def _value_at(line: str, start: int) -> tuple[Any, int]:
 
 
 def _unquoted(written: str) -> str:
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, literal):
         try:
             text = str(read(written))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, RecursionError):
             continue
         return str(without_lone_surrogates(text)[0])
     return written[1:-1]

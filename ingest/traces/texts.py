@@ -1,11 +1,12 @@
 """Find what the user asked and what the assistant said inside the inputs and outputs that tools log."""
 
-import ast
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
+
+from ingest.literals import literal
 
 _MISSING = frozenset({"", "null", "__REDACTED__", "redacted-by-litellm", "default-message-value", "{}", "[]"})
 _MISSING_STARTS = frozenset({*(marker[:1] for marker in _MISSING), "<"})
@@ -154,8 +155,8 @@ def _answer(value: Any, depth: int) -> str | None:
 def _answer_of_result(text: str, depth: int) -> str | None:
     """Return the answer in the printed end of a workflow; what was shortened so that it cannot be read holds none."""
     try:
-        result = ast.literal_eval(text[len(_STOPPED) :].rstrip().removesuffix(")"))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        result = literal(text[len(_STOPPED) :].rstrip().removesuffix(")"))
+    except ValueError:
         inner = _unwrapped(text)
         return said(inner) if inner is not text else None
     return _answer(result, depth + 1)
@@ -167,8 +168,8 @@ def _unwrapped(text: str) -> str:
     if found is None:
         return text
     try:
-        inner = ast.literal_eval(found[1])
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        inner = literal(found[1])
+    except ValueError:
         return text
     return inner if isinstance(inner, str) else content_of({"content": inner}) or text
 
