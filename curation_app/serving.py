@@ -22,12 +22,14 @@ def main() -> None:
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web.cli import main as streamlit
 
+    from curation_app.left_pages import forget_timers_of_left_pages
     from curation_app.presence import announce_app
     from curation_app.workspace import app_workspace
 
     with suppress(ErrataError):
         announce_app(app_workspace())
     PagesManager.uses_pages_directory = False
+    forget_timers_of_left_pages()
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     streamlit(args=["run", str(APP_SCRIPT), *sys.argv[1:]], prog_name="streamlit")
 

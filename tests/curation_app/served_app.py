@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -29,8 +30,9 @@ def launch_chromium(playwright: Playwright) -> Browser:
 class Server:
     """One process that serves a workspace on one port, to be killed and started again."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, command: Sequence[str] = ("-m", "curation_app.serving")) -> None:
         self.workspace = workspace
+        self.command = tuple(command)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -39,9 +41,9 @@ class Server:
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start it, wait until it answers, and return its process."""
-        command = [sys.executable, "-m", "curation_app.serving", f"--server.port={self.port}"]
+        flags = (f"--server.port={self.port}", "--server.address=127.0.0.1")
         started = self.process = subprocess.Popen(
-            [*command, "--server.address=127.0.0.1"],
+            [sys.executable, *self.command, *flags],
             env={**os.environ, "ERRATA_WORKSPACE": str(self.workspace)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
