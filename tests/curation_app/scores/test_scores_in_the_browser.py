@@ -79,7 +79,7 @@ def test_a_run_goes_on_without_the_browser_is_stopped_resumed_and_its_item_read(
     page.goto(f"{served.url}/scores")
     choose(page, "Pipeline", "slow")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text(re.compile(r"[1-9]\d* of \d+ items")).first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"slow-.*: [1-9]\d* of \d+ items"))).to_be_visible()
     # Leave the page and come back: the run is still at work.
     page.goto(f"{served.url}/trends")
     expect(page.get_by_role("heading", name="Trends")).to_be_visible()
