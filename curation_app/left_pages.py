@@ -15,8 +15,9 @@ def forget_timers_of_left_pages() -> None:
     run_script = runner._run_script  # noqa: SLF001 - there is no other place to ask
 
     def run_what_is_there(self: Any, rerun: Any) -> None:
-        kept = self._fragment_storage
-        if not rerun.is_auto_rerun or any(kept.contains(fragment) for fragment in rerun.fragment_id_queue):
+        kept, wanted = self._fragment_storage, rerun.fragment_id_queue
+        # A press that a timer caught up with counts as timed as well, but is for the whole page: no fragment is named.
+        if not (rerun.is_auto_rerun and wanted) or any(kept.contains(fragment) for fragment in wanted):
             run_script(self, rerun)
 
     runner._run_script = run_what_is_there  # noqa: SLF001
