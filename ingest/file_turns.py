@@ -63,14 +63,23 @@ def turn_path(path: Path) -> Path:
     return resolved.with_name(f"{resolved.name}.turn")
 
 
-def _locked(place: Path) -> int | None:
+def lock_here(descriptor: int) -> bool:
+    """Lock a file for this process; False when another has it. Closing any descriptor of the file frees it again."""
+    if sys.platform == "win32":
+        return True  # a file that is open there can't be opened by others
     import fcntl
 
-    descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         # A lock of the process: forked children have no part in it, unlike in those of flock.
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _locked(place: Path) -> int | None:
+    descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+    if not lock_here(descriptor):
         os.close(descriptor)
         return None
     os.ftruncate(descriptor, 0)

@@ -8,11 +8,12 @@ rows are never rewritten while anything points to them; a wrong checksum there i
 
 import re
 import struct
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
+
+from ingest.file_turns import lock_here
 
 _WRONG_CHECKSUM = re.compile(
     r"computed checksum (?P<computed>\d+) does not match stored checksum (?P<stored>\d+)"
@@ -56,25 +57,13 @@ def put_checksum(path: Path, block: TornBlock) -> bool:
     """
     try:
         with path.open("r+b", buffering=0) as file:
-            if not _locked(file.fileno()):
+            if not lock_here(file.fileno()):
                 return False
             file.seek(block.at)
             if file.read(_CHECKSUM.size) != _CHECKSUM.pack(block.stored):
                 return False
             file.seek(block.at)
             file.write(_CHECKSUM.pack(block.computed))
-    except OSError:
-        return False
-    return True
-
-
-def _locked(descriptor: int) -> bool:
-    if sys.platform == "win32":
-        return True  # a file that is open there can't be opened again to be written
-    import fcntl
-
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
